@@ -1,0 +1,105 @@
+// Package isa is the view of machine code that recovery needs, the same for
+// every architecture: length, control flow, registers touched and memory
+// addressed. Text and full semantics live with the architecture's decoder.
+package isa
+
+// Flow says where control goes after an instruction.
+type Flow uint8
+
+const (
+	Invalid      Flow = iota // not decodable; Len says how far to skip
+	Next                     // falls through
+	Jump                     // direct, unconditional: Target
+	CondJump                 // direct, conditional: Target, or falls through
+	IndirectJump             // through a register or memory
+	Call                     // direct: Target, returns to the next instruction
+	IndirectCall             // through a register or memory
+	Return
+	Trap    // ud2, hlt, int3, brk, udf: does not continue
+	Syscall // continues
+)
+
+// Reg is an architecture register number: a full-width general register,
+// 0-15 on x86 (RAX…R15), 0-30 on AArch64 (X0…X30). See the constants.
+type Reg uint8
+
+const (
+	NoReg Reg = 0xff
+	PC    Reg = 0xfe // rip-relative base
+	SP    Reg = 31   // AArch64 SP; on x86 SP is register 4
+	ZR    Reg = 32   // AArch64 zero register
+)
+
+// Class is the small set of operations recovery reasons about. Everything
+// else is Other.
+type Class uint8
+
+const (
+	Other   Class = iota
+	Move          // Dst ← Src or Imm
+	Load          // Dst ← [Mem]
+	Store         // [Mem] ← Src or Imm
+	Address       // Dst ← address of Mem (lea, adr, adrp: Mem is the address)
+	Add           // Dst ← Src (+ Src2) + Imm
+	Sub
+	And
+	Or
+	Xor
+	Shift // left by Imm (negative: right)
+	Compare
+	Test
+	Push
+	Pop
+	Extend // sign or zero extension: Dst ← Src, or ← [Mem] when HasMem
+	Nop
+	EndBranch  // endbr64, bti
+	Leave      // x86 leave
+	CondSelect // cmov, csel
+)
+
+// Mem is a memory operand: [Base + Index*Scale + Disp]. For Base == PC the
+// decoder has already folded the program counter in: Disp is the absolute address.
+type Mem struct {
+	Base, Index Reg
+	Scale       uint8
+	Size        uint8 // bytes accessed, 0 when unknown
+	Segment     uint8 // x86 segment override: 'f' or 'g' (fs, gs), else 0
+	Disp        int64
+}
+
+// Inst is one decoded instruction. It is a value without pointers so that a
+// decoder can fill it in place, instruction after instruction, without garbage.
+type Inst struct {
+	Addr   uint64
+	Target uint64 // of direct branches and calls
+	Imm    int64  // immediate operand, sign extended
+	Mem    Mem
+	Writes uint64 // bit r: general register r is written (bit 31/4: SP)
+	Reads  uint64
+	Op     uint32 // the decoder's own opcode number
+	Len    uint8
+	Flow   Flow
+	Class  Class
+	Cond   uint8 // condition code of CondJump and CondSelect, the architecture's own numbering
+	Dst    Reg
+	Src    Reg
+	Src2   Reg
+	Size   uint8 // operand size in bytes of Dst/Src
+	HasMem bool
+	HasImm bool
+	Signed bool // sign-extending load or Extend
+}
+
+// Decoder decodes one architecture in one mode.
+type Decoder interface {
+	// Decode fills in from the bytes at addr. b should hold at least
+	// MaxLen bytes where the section has them. It always sets Len ≥ 1 and never
+	// panics; undecodable bytes give Flow Invalid.
+	Decode(b []byte, addr uint64, in *Inst)
+	// Text renders mnemonic and operands, in the syntax named by Syntax.
+	// symbol, when not nil, names an address.
+	Text(b []byte, addr uint64, symbol func(uint64) string) (mnemonic, operands string)
+	Syntax() string // "intel" or "arm"
+	MaxLen() int
+	Align() int // 1 on x86, 4 on AArch64
+}

@@ -84,6 +84,9 @@ type Image struct {
 	Debug     []string // kinds of debug information present: "dwarf", "codeview", …
 
 	Mitigations []Mitigation
+	// Properties are facts only one format has, in a fixed order: the PE
+	// subsystem, the Mach-O minimum system version, an overlay, ….
+	Properties []Property
 	// Notes are limitations in plain words, in the order they were met.
 	Notes []string
 
@@ -232,6 +235,9 @@ type Range struct{ Addr, Size uint64 }
 type Mitigation struct {
 	Name, State, Detail string
 }
+
+// Property is a named fact of one format, its value in the format's own words.
+type Property struct{ Name, Value string }
 
 // SetData hands the image the bytes its offsets refer to. Loaders call it once.
 func (im *Image) SetData(b []byte) { im.data = b }

@@ -30,8 +30,35 @@ const (
 	ZR    Reg = 32   // AArch64 zero register
 )
 
+// Condition numbers below 16 are the architecture's own condition codes (x86:
+// the low nibble of Jcc; AArch64: the cond field). The ones from 16 on test a
+// register instead of flags.
+const (
+	CondZero     = 16 // x86 jcxz/jecxz/jrcxz; AArch64 cbz: Src == 0
+	CondNonZero  = 17 // x86 loop (after the decrement); AArch64 cbnz: Src != 0
+	CondBitClear = 18 // AArch64 tbz: bit Imm of Src is 0
+	CondBitSet   = 19 // AArch64 tbnz: bit Imm of Src is 1
+	CondLoopEQ   = 20 // x86 loope
+	CondLoopNE   = 21 // x86 loopne
+)
+
 // Class is the small set of operations recovery reasons about. Everything
 // else is Other.
+//
+// Operands are in three-address form whatever the architecture writes: `add
+// eax, ebx` has Dst eax, Src eax, Src2 ebx; `add eax, 4` has Dst eax, Src eax,
+// Imm 4. Compare and Test have no Dst: Src is the first operand, Src2 or Imm
+// the second. Where HasMem is set, the operand that is NoReg is the one in
+// memory; for Add…Shift with Dst NoReg memory is both the first source and the
+// destination. Operands that are not general registers (vector, segment, flag)
+// are NoReg as well, and such instructions are Other unless they are plain
+// loads and stores, which AArch64 SIMD and x86 vector moves are not: they are
+// Other with HasMem.
+//
+// A sub-register write (al, ah, ax) names the full register in Dst, with Size
+// 1 or 2; it is in Writes but, not being a use of the old value, not in Reads.
+// 32-bit writes clear the upper half on both architectures. Reads leaves out
+// registers whose value cannot matter (`xor eax, eax`).
 type Class uint8
 
 const (
@@ -58,7 +85,11 @@ const (
 )
 
 // Mem is a memory operand: [Base + Index*Scale + Disp]. For Base == PC the
-// decoder has already folded the program counter in: Disp is the absolute address.
+// decoder has already folded the program counter in: Disp is the absolute
+// address. An address without registers has Base NoReg and Disp the address.
+// AArch64 writeback shows in Writes: the base is written; pre-indexed forms
+// have the offset in Disp, post-indexed forms access [Base] (Disp 0) and have
+// the increment in Imm. A vector index (gather, scatter) is NoReg.
 type Mem struct {
 	Base, Index Reg
 	Scale       uint8

@@ -64,6 +64,9 @@ type Image struct {
 	Exports     []Export
 	Relocations []Relocation
 	Libraries   []Library
+	// Stubs are the linker's code stubs (PLT entries, __stubs entries): code
+	// of their own, but not functions of the program.
+	Stubs []Stub
 	// Hints are places where metadata says that a function starts.
 	Hints []FunctionHint
 	// Ranges are parts of functions that unwind data ties to a parent:
@@ -90,7 +93,8 @@ type Image struct {
 	// Notes are limitations in plain words, in the order they were met.
 	Notes []string
 
-	data []byte
+	data      []byte
+	relocated []byte // data with relocations applied, for relocatable objects
 }
 
 // Permissions of a mapped range.
@@ -184,6 +188,27 @@ type Relocation struct {
 	HasTarget bool
 }
 
+// StubKind says what a linker's code stub does.
+type StubKind string
+
+const (
+	StubJump     StubKind = "jump"     // jumps through its slot
+	StubLazy     StubKind = "lazy"     // pushes an index and enters the resolver; a split PLT's first half
+	StubResolver StubKind = "resolver" // the head of a PLT, shared by all entries
+)
+
+// Stub is one code stub. Name is the symbol the loader binds to the slot; for
+// a symbol defined in this image, or an indirect function, Target is the
+// definition or its resolver.
+type Stub struct {
+	Addr, Size uint64
+	Kind       StubKind
+	Slot       uint64 // 0 for a resolver stub
+	Name       string
+	Target     uint64
+	HasTarget  bool
+}
+
 // Library is a dependency.
 type Library struct {
 	Name  string
@@ -220,7 +245,9 @@ type FunctionHint struct {
 	Source HintSource
 }
 
-// FunctionPart ties a range to the function that owns it.
+// FunctionPart ties a range to the function that owns it. Parent is zero when
+// the unwind data proves that Addr is not a function's entry (its frame is
+// already built there) but not whose part it is.
 type FunctionPart struct {
 	Addr, Size uint64
 	Parent     uint64
@@ -248,16 +275,10 @@ func (im *Image) Data() []byte { return im.data }
 // SegmentAt returns the segment that maps addr, or nil.
 func (im *Image) SegmentAt(addr uint64) *Segment {
 	i := sort.Search(len(im.Segments), func(i int) bool { return im.Segments[i].Addr > addr })
-	for i--; i >= 0; i-- {
-		s := &im.Segments[i]
-		if addr-s.Addr < s.Size {
-			return s
-		}
-		if i > 0 && im.Segments[i-1].Addr+im.Segments[i-1].Size <= addr {
-			break
-		}
+	if i == 0 || addr-im.Segments[i-1].Addr >= im.Segments[i-1].Size {
+		return nil
 	}
-	return nil
+	return &im.Segments[i-1]
 }
 
 // Bytes returns up to n file-backed bytes mapped at addr, without copying. It
@@ -282,5 +303,5 @@ func (im *Image) Bytes(addr uint64, n int) []byte {
 	if left := uint64(len(im.data)) - start; have > left {
 		have = left
 	}
-	return im.data[start : start+have : start+have]
+	return im.contents()[start : start+have : start+have]
 }

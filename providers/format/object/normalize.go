@@ -16,7 +16,7 @@ const overlayLimit = 2048
 // hints, parts and landing pads dropped. Loaders call it last; SegmentAt and
 // Bytes are exact only afterwards.
 func (im *Image) Normalize() {
-	im.normalizeSegments()
+	im.NormalizeSegments()
 	slices.SortStableFunc(im.Sections, func(a, b Section) int {
 		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Size, b.Size), cmp.Compare(a.Name, b.Name))
 	})
@@ -40,6 +40,10 @@ func (im *Image) Normalize() {
 	im.Parts = slices.Compact(im.Parts)
 	slices.Sort(im.LandingPads)
 	im.LandingPads = slices.Compact(im.LandingPads)
+	slices.SortFunc(im.CallSites, func(a, b CallSite) int {
+		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.Size, b.Size), cmp.Compare(a.Pad, b.Pad))
+	})
+	im.CallSites = slices.Compact(im.CallSites)
 	slices.SortFunc(im.DataInCode, func(a, b Range) int {
 		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.Size, b.Size))
 	})
@@ -60,17 +64,28 @@ func (im *Image) NormalizeHints() {
 	im.Hints = slices.CompactFunc(im.Hints, func(a, b FunctionHint) bool { return a.Addr == b.Addr && a.Source == b.Source })
 }
 
+// noteLimit bounds the notes of one image, so that a hostile file can't make
+// more of them than anybody reads.
+const noteLimit = 256
+
 // Note records a limitation once.
 func (im *Image) Note(format string, args ...any) {
+	if len(im.Notes) == noteLimit {
+		im.Notes = append(im.Notes, "further notes are left out")
+	}
+	if len(im.Notes) > noteLimit {
+		return
+	}
 	n := fmt.Sprintf(format, args...)
 	if !slices.Contains(im.Notes, n) {
 		im.Notes = append(im.Notes, n)
 	}
 }
 
-// normalizeSegments drops empty segments, cuts those that wrap, and resolves
-// overlaps as a loader does: a later mapping hides an earlier one.
-func (im *Image) normalizeSegments() {
+// NormalizeSegments drops empty segments, cuts those that wrap, and resolves
+// overlaps as a loader does: a later mapping hides an earlier one. A loader
+// that reads through Bytes calls it as soon as the segments are known.
+func (im *Image) NormalizeSegments() {
 	kept := im.Segments[:0]
 	for _, s := range im.Segments {
 		if s.Size == 0 {

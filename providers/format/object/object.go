@@ -74,6 +74,8 @@ type Image struct {
 	Parts []FunctionPart
 	// LandingPads are entries of exception handlers named by LSDAs or scope tables.
 	LandingPads []uint64
+	// CallSites are the ranges an LSDA ties to one of the LandingPads, sorted by address.
+	CallSites []CallSite
 	// DataInCode marks ranges inside code that the file declares to be data.
 	DataInCode []Range
 	// NoReturn names imports or local functions declared not to return, when a format says so.
@@ -253,6 +255,10 @@ type FunctionPart struct {
 	Parent     uint64
 	Source     HintSource
 }
+
+// CallSite is a range of instructions whose calls, when they throw, continue
+// at the landing pad Pad.
+type CallSite struct{ Addr, Size, Pad uint64 }
 
 // Range is [Addr, Addr+Size).
 type Range struct{ Addr, Size uint64 }

@@ -25,4 +25,5 @@ require (
 	golang.org/x/arch v0.33.0 // indirect
 	golang.org/x/sync v0.25.0 // indirect
 	golang.org/x/sys v0.50.0 // indirect
+	golang.org/x/tools v0.42.0 // indirect
 )

@@ -1,0 +1,103 @@
+package render
+
+import (
+	"strings"
+
+	"rea/cmd/terminal"
+)
+
+// cell writes a value into one line.
+func cell(n *node) string {
+	switch n.kind {
+	case 'n':
+		return "-"
+	case 't':
+		return "yes"
+	case 'f':
+		return "no"
+	case '"':
+		if n.text == "" {
+			return `""`
+		}
+		return terminal.Escape(n.text)
+	case '0':
+		return n.text
+	case '[':
+		return listCell(n)
+	default:
+		return objectCell(n)
+	}
+}
+
+func listCell(n *node) string {
+	if len(n.items) == 0 {
+		return "-"
+	}
+	sep := ", "
+	if !n.all((*node).scalar) {
+		sep = "; "
+	}
+	parts := make([]string, len(n.items))
+	for i, item := range n.items {
+		parts[i] = cell(item)
+	}
+	return strings.Join(parts, sep)
+}
+
+// objectCell writes addresses with names as "0x1000 main", ranges as
+// "0x1000-0x1080" and other objects as "field value, field value".
+func objectCell(n *node) string {
+	if s, ok := wellKnown(n); ok {
+		return s
+	}
+	var parts []string
+	for i, item := range n.items {
+		if item.empty() {
+			continue
+		}
+		parts = append(parts, label(n.names[i])+" "+cell(item))
+	}
+	if len(parts) == 0 {
+		return "-"
+	}
+	return strings.Join(parts, ", ")
+}
+
+func wellKnown(n *node) (string, bool) {
+	only := func(names ...string) bool {
+		if len(n.names) != len(names) {
+			return false
+		}
+		for _, name := range names {
+			if n.get(name) == nil {
+				return false
+			}
+		}
+		return true
+	}
+	switch {
+	case only("address", "name"):
+		name := n.get("name")
+		if name.kind == 'n' {
+			return cell(n.get("address")), true
+		}
+		return cell(n.get("address")) + " " + cell(name), true
+	case only("start", "end"):
+		return cell(n.get("start")) + "-" + cell(n.get("end")), true
+	case only("sha256"):
+		return "sha256 " + cell(n.get("sha256")), true
+	}
+	// A whole procedure in a cell is its address and readable name.
+	if n.get("address") != nil && n.get("demangled") != nil && n.get("name") != nil {
+		name := n.get("demangled")
+		if name.kind == 'n' {
+			name = n.get("name")
+		}
+		return cell(n.get("address")) + " " + cell(name), true
+	}
+	return "", false
+}
+
+func label(name string) string {
+	return terminal.Escape(strings.ReplaceAll(name, "_", " "))
+}

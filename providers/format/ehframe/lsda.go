@@ -1,0 +1,47 @@
+package ehframe
+
+import "slices"
+
+// readLSDA reads the call-site table of a language-specific data area in the
+// form that GCC and LLVM share for C++, Rust, Objective-C, Ada and D, and
+// collects the landing pads.
+func (r *reader) readLSDA(f *FDE) {
+	if f.LSDA == 0 {
+		return
+	}
+	c := r.cursorAt(f.LSDA, ^uint64(0))
+	b := bases{text: r.loc.TextBase, data: r.loc.DataBase, function: f.Addr}
+	start := f.Addr
+	if enc := c.u8(); enc != peOmit {
+		start = c.pointer(enc, b)
+	}
+	if enc := c.u8(); enc != peOmit {
+		c.uleb() // distance of the type table
+	}
+	enc := c.u8()
+	n := c.uleb()
+	if c.bad || enc == peOmit || n > uint64(len(c.b)) || n > uint64(r.siteBudget) {
+		r.padsLost++
+		return
+	}
+	r.siteBudget -= int(n)
+	c.b = c.b[:n]
+	for len(c.b) > 0 {
+		c.value(enc & 0x0f) // start of the calls
+		c.value(enc & 0x0f) // their length
+		pad := c.value(enc & 0x0f)
+		c.uleb() // action
+		if c.bad {
+			r.padsLost++
+			return
+		}
+		if pad == 0 {
+			continue
+		}
+		if pad = c.wrap(start + pad); r.im.Executable(pad) {
+			f.LandingPads = append(f.LandingPads, pad)
+		}
+	}
+	slices.Sort(f.LandingPads)
+	f.LandingPads = slices.Compact(f.LandingPads)
+}

@@ -265,8 +265,8 @@ type Values struct {
 
 // ObjectiveC is implemented by engines that read Objective-C metadata.
 type ObjectiveC interface {
-	ObjCClasses(ctx context.Context) ([]model.ObjcClass, error)
-	ObjCProtocols(ctx context.Context) ([]model.ObjcProtocol, error)
+	ObjCClasses(ctx context.Context) ([]model.ObjCClass, error)
+	ObjCProtocols(ctx context.Context) ([]model.ObjCProtocol, error)
 }
 
 // Swift is implemented by engines that read Swift metadata.

@@ -97,13 +97,18 @@ func (n *Node) True(name string) bool {
 	return v != nil && v.Kind == Bool && v.Text == "true"
 }
 
-// Strings are the strings of an array.
-func (n *Node) Strings() []string {
+// List is the items of an array; none on nil and on other values.
+func (n *Node) List() []*Node {
 	if n == nil {
 		return nil
 	}
+	return n.Items
+}
+
+// Strings are the strings of an array.
+func (n *Node) Strings() []string {
 	var out []string
-	for _, item := range n.Items {
+	for _, item := range n.List() {
 		if item.Kind == String {
 			out = append(out, item.Text)
 		}

@@ -110,33 +110,52 @@ func AppendAny(dst []byte, v jsontext.Value) []byte {
 	return append(dst, v...)
 }
 
-// AppendOr appends v, or null when there is none. The type parameter is a union
-// interface or a pointer type.
-func AppendOr[T interface {
-	comparable
-	Appender
-}](dst []byte, v T) []byte {
-	var none T
-	if v == none {
+// AppendUnion appends a value of a union, or null when there is none.
+func AppendUnion(dst []byte, v Appender) []byte {
+	if v == nil {
 		return append(dst, "null"...)
 	}
 	return v.AppendJSON(dst)
 }
 
+// AppendNullable appends what v points to, or null.
+func AppendNullable[T any](dst []byte, v *T, value func(*T, []byte) []byte) []byte {
+	if v == nil {
+		return append(dst, "null"...)
+	}
+	return value(v, dst)
+}
+
+// AppendNullableSlice appends an array, or null for nil.
+func AppendNullableSlice[T any](dst []byte, items []T, item func(*T, []byte) []byte) []byte {
+	if items == nil {
+		return append(dst, "null"...)
+	}
+	return AppendSlice(dst, items, item)
+}
+
+// AppendNullableMap appends an object, or null for nil.
+func AppendNullableMap[T any](dst []byte, m map[string]T, item func(*T, []byte) []byte) []byte {
+	if m == nil {
+		return append(dst, "null"...)
+	}
+	return AppendMap(dst, m, item)
+}
+
 // AppendSlice appends an array.
-func AppendSlice[T any](dst []byte, items []T, item func([]byte, *T) []byte) []byte {
+func AppendSlice[T any](dst []byte, items []T, item func(*T, []byte) []byte) []byte {
 	dst = append(dst, '[')
 	for i := range items {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = item(dst, &items[i])
+		dst = item(&items[i], dst)
 	}
 	return append(dst, ']')
 }
 
 // AppendMap appends an object with its keys sorted.
-func AppendMap[T any](dst []byte, m map[string]T, item func([]byte, *T) []byte) []byte {
+func AppendMap[T any](dst []byte, m map[string]T, item func(*T, []byte) []byte) []byte {
 	type entry struct {
 		key   string
 		value T
@@ -153,7 +172,7 @@ func AppendMap[T any](dst []byte, m map[string]T, item func([]byte, *T) []byte) 
 		}
 		dst = AppendString(dst, entries[i].key)
 		dst = append(dst, ':')
-		dst = item(dst, &entries[i].value)
+		dst = item(&entries[i].value, dst)
 	}
 	return append(dst, '}')
 }

@@ -299,10 +299,34 @@ func OneOf[S ~string](d *Decoder, v *S, names ...S) error {
 	return d.Invalid("enum", "%s is not one of %s", shown(s), strings.Join(list, ", "))
 }
 
-// Const reads a value that can only be the given one.
-func Const[T comparable](d *Decoder, read func(*Decoder, *T) error, want T) error {
-	var v T
-	if err := read(d, &v); err != nil {
+// ConstString reads a string that can only be the given one.
+func (d *Decoder) ConstString(want string) error {
+	tok, err := d.want(jsontext.KindString, "a string")
+	if err != nil {
+		return err
+	}
+	if s := tok.String(); s != want {
+		return d.Invalid("const", "%s must be %q", shown(s), want)
+	}
+	return nil
+}
+
+// ConstInt reads an integer that can only be the given one.
+func (d *Decoder) ConstInt(want int64) error {
+	text, err := d.integer()
+	if err != nil {
+		return err
+	}
+	if text != strconv.FormatInt(want, 10) {
+		return d.Invalid("const", "%s must be %d", shortNumber(text), want)
+	}
+	return nil
+}
+
+// ConstBool reads a boolean that can only be the given one.
+func (d *Decoder) ConstBool(want bool) error {
+	var v bool
+	if err := d.Bool(&v); err != nil {
 		return err
 	}
 	if v != want {

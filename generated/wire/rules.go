@@ -1,8 +1,10 @@
 package wire
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"unicode/utf8"
 
@@ -71,7 +73,7 @@ func Slice[T any](d *Decoder, v *[]T, low, high int, item func(*T, *Decoder) err
 			break
 		}
 		if len(items) >= high {
-			return d.Invalid("maxItems", "more than %d items", high)
+			return d.tooMany(len(items) > 0, "maxItems", "more than %d items", high)
 		}
 		var zero T
 		items = append(items, zero)
@@ -86,13 +88,29 @@ func Slice[T any](d *Decoder, v *[]T, low, high int, item func(*T, *Decoder) err
 	return nil
 }
 
-// Unique reports an item that occurs twice in the array just read. Items are
-// compared by what they are written as.
-func Unique[T any](d *Decoder, items []T, item func([]byte, *T) []byte) error {
+// tooMany reports the array or object around what was just read, if it is inside.
+func (d *Decoder) tooMany(inside bool, keyword, format string, limit int) error {
+	at := string(d.in.StackPointer())
+	if inside {
+		at = at[:strings.LastIndexByte(at, '/')]
+	}
+	return &InvalidError{at, keyword, fmt.Sprintf(format, limit)}
+}
+
+// Set reads an array whose items are all different, compared by what they are
+// written as.
+func Set[T any](d *Decoder, v *[]T, low, high int, item func(*T, *Decoder) error, text func(*T, []byte) []byte) error {
+	if err := Slice(d, v, low, high, item); err != nil {
+		return err
+	}
+	return unique(d, *v, text)
+}
+
+func unique[T any](d *Decoder, items []T, item func(*T, []byte) []byte) error {
 	seen := make(map[string]bool, len(items))
 	var text []byte
 	for i := range items {
-		text = item(text[:0], &items[i])
+		text = item(&items[i], text[:0])
 		if seen[string(text)] {
 			return d.Invalid("uniqueItems", "item %d is given twice", i)
 		}
@@ -117,7 +135,7 @@ func Map[T any](d *Decoder, v *map[string]T, low, high int, item func(*T, *Decod
 			break
 		}
 		if len(m) >= high {
-			return d.Invalid("maxProperties", "more than %d properties", high)
+			return d.tooMany(true, "maxProperties", "more than %d properties", high)
 		}
 		key := string(name)
 		var value T

@@ -1,0 +1,90 @@
+package emit
+
+import (
+	"strings"
+
+	"github.com/dave/jennifer/jen"
+
+	"rea/gen/ir"
+)
+
+// faults emits generated/fault: for each code
+//
+//	// ProcedureNotFoundCode: No procedure has this name.
+//	const ProcedureNotFoundCode Code = "procedure_not_found"
+//
+//	func ProcedureNotFound(d ProcedureNotFoundDetails, cause error) error {
+//		message := `no procedure matches ` + quote(d.Selector)
+//		return &Error{…}
+//	}
+//
+// and the details type.
+func faults(api *ir.API) stems {
+	s := declared(api, "fault")
+	for _, x := range api.Faults {
+		f := s.file(x.Code)
+		doc(f, x.Go+"Code", x.Doc)
+		f.Const().Id(x.Go + "Code").Id("Code").Op("=").Lit(x.Code)
+		doc(f, x.Go, x.Doc)
+		f.Func().Id(x.Go).Params(jen.Id("d").Id(x.Details.Name), jen.Id("cause").Error()).Error().Block(
+			jen.Return(jen.Op("&").Id("Error").Values(jen.Dict{
+				jen.Id("Code"):      jen.Id(x.Go + "Code"),
+				jen.Id("Category"):  jen.Id(categoryGo[x.Category]),
+				jen.Id("Message"):   message(x),
+				jen.Id("Retryable"): jen.Lit(x.Retryable),
+				jen.Id("Remediation"): jen.Id("Remediation").Values(jen.Dict{
+					jen.Id("Action"): jen.Lit(x.Action), jen.Id("RestartRequired"): jen.Lit(x.Restart)}),
+				jen.Id("Details"): jen.Op("&").Id("d"),
+				jen.Id("Cause"):   jen.Id("cause"),
+			})))
+	}
+	f := s.file("codes")
+	f.Comment("Codes are all there are, sorted.")
+	f.Func().Id("Codes").Params().Index().Id("Code").Block(jen.Return(jen.Index().Id("Code").ValuesFunc(func(g *jen.Group) {
+		for _, x := range api.Faults {
+			g.Line().Id(x.Go + "Code")
+		}
+		g.Line()
+	})))
+	return s
+}
+
+// categoryGo are the constants of generated/fault/fault.go.
+var categoryGo = map[string]string{
+	"invalid_input":        "InvalidInput",
+	"unsupported_provider": "UnsupportedProvider",
+	"integrity_mismatch":   "IntegrityMismatch",
+	"truncated":            "Truncated",
+	"cancelled":            "CategoryCancelled",
+	"timeout":              "Timeout",
+	"unavailable":          "Unavailable",
+	"execution_failure":    "Execution",
+}
+
+// message is the expression that writes the message of a fault.
+func message(x *ir.Fault) *jen.Statement {
+	expr := jen.Null()
+	for i, p := range x.Message {
+		if i > 0 {
+			expr.Op("+")
+		}
+		switch {
+		case p.Field == nil:
+			expr.Lit(p.Text)
+		case p.Plain:
+			expr.Id("plain").Call(jen.Id("d").Dot(p.Field.Go))
+		default:
+			expr.Id("shown").Call(jen.Id("d").Dot(p.Field.Go))
+		}
+	}
+	return expr
+}
+
+// unexported begins a name in lower case: "URLOf" becomes "urlOf".
+func unexported(name string) string {
+	i := 1
+	for i < len(name) && name[i] >= 'A' && name[i] <= 'Z' && (i+1 == len(name) || name[i+1] >= 'A' && name[i+1] <= 'Z') {
+		i++
+	}
+	return strings.ToLower(name[:i]) + name[i:]
+}

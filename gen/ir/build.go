@@ -1,0 +1,303 @@
+package ir
+
+import (
+	"slices"
+	"strings"
+
+	"rea/gen/load"
+)
+
+// Build makes the model of the contracts.
+func Build(set *load.Set) (*API, error) {
+	var faults load.Faults
+	b := &builder{set: set, faults: &faults, byNode: map[*load.Node]*Type{}, taken: map[string]*load.Node{},
+		patterns: map[*load.Node]*Pattern{}}
+	api := &API{}
+	for _, doc := range set.Models {
+		b.build(doc.Root, scope{pkg: "model", file: doc.Name, name: exported(doc.Name), shared: true})
+	}
+	codes := map[string]bool{}
+	for _, doc := range set.Errors {
+		codes[doc.Name] = true
+		api.Faults = append(api.Faults, b.fault(doc))
+	}
+	for _, code := range ImpliedErrors {
+		if !codes[code] {
+			faults = append(faults, &load.Fault{Pos: load.Pos{File: "contracts/errors/" + code + ".json", Line: 1},
+				Message: "every call can raise this error: its contract is missing"})
+		}
+	}
+	for _, doc := range set.Tools {
+		api.Tools = append(api.Tools, b.tool(doc, codes))
+	}
+	api.Types, api.Patterns = b.types, b.order
+	b.finite()
+	api.Families = families(api.Tools)
+	return api, faults.Err()
+}
+
+func families(tools []*Tool) []*Family {
+	var out []*Family
+	for _, t := range tools {
+		i := slices.IndexFunc(out, func(f *Family) bool { return f.Name == t.Family })
+		if i < 0 {
+			i = len(out)
+			out = append(out, &Family{Name: t.Family, Go: exported(t.Family)})
+		}
+		out[i].Tools = append(out[i].Tools, t)
+	}
+	slices.SortFunc(out, func(a, b *Family) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+func (b *builder) tool(doc *load.Doc, codes map[string]bool) *Tool {
+	x := doc.Root.Get("x-tool")
+	t := &Tool{
+		Name: doc.Name, Go: exported(doc.Name), Family: doc.Family, Node: doc.Root,
+		Title: doc.Root.Str("title"), Description: doc.Root.Str("description"),
+		NeedsTarget:    x.Get("requires").True("target"),
+		Engine:         x.At("requires", "engine").Strings(),
+		Host:           x.At("requires", "host").Strings(),
+		ClientRequired: x.At("requires", "client", "required").Strings(),
+		ClientOptional: x.At("requires", "client", "optional").Strings(),
+		Effects:        map[string]bool{},
+		Retained:       x.Get("retained").Strings(),
+		Positional:     x.At("cli", "positional").Strings(),
+		Hidden:         x.Get("cli").True("hidden"),
+	}
+	if own := doc.Root.Str("x-go-name"); own != "" {
+		t.Go = own
+	}
+	if family := x.Get("family"); family.Text != doc.Family {
+		b.fail(family, "family %q lies in folder %q: they are the same", family.Text, doc.Family)
+	}
+	for _, name := range Effects {
+		t.Effects[name] = x.Get("effects").True(name)
+	}
+	if e := x.Get("evidence"); e.Kind == load.Object {
+		t.Evidence = &Evidence{e.Str("predicate_type"), e.Str("confidence"), e.Str("authority")}
+	}
+	if t.Effects["records_evidence"] != (t.Evidence != nil) {
+		b.fail(x.Get("evidence"), "evidence is described exactly when effects.records_evidence is true")
+	}
+	t.Errors = slices.Clone(ImpliedErrors)
+	for _, item := range x.Get("errors").List() {
+		if !codes[item.Text] {
+			b.fail(item, "there is no contracts/errors/%s.json", item.Text)
+		}
+		if slices.Contains(ImpliedErrors, item.Text) {
+			b.fail(item, "every call can raise %s: leave it out", item.Text)
+		}
+		t.Errors = append(t.Errors, item.Text)
+	}
+	slices.Sort(t.Errors)
+	for _, e := range x.Get("examples").List() {
+		t.Examples = append(t.Examples, Example{e.Str("title"), e.Get("input")})
+	}
+	for _, r := range x.Get("rejects").List() {
+		t.Rejects = append(t.Rejects, Reject{r.Str("title"), r.Get("input"), r.Str("at")})
+	}
+	at := scope{pkg: "tool", file: doc.Name}
+	t.Input = b.build(doc.Root.At("$defs", "input"), at.named(t.Go+"Input"))
+	t.Output = b.build(doc.Root.At("$defs", "output"), at.named(t.Go+"Output"))
+	for name, root := range map[string]*Type{"input": t.Input, "output": t.Output} {
+		if root.Kind != Struct && (root.Kind != Union || root.Union == ByType) {
+			b.fail(doc.Root.At("$defs", name), "%s is an object or a oneOf of objects", name)
+		}
+	}
+	b.inputs(t, x)
+	return t
+}
+
+// inputs checks what x-tool says about single inputs, and finds the paths.
+func (b *builder) inputs(t *Tool, x *load.Node) {
+	top := t.TopFields()
+	for _, item := range x.At("cli", "positional").List() {
+		if !slices.ContainsFunc(top, func(f *Field) bool { return f.JSON == item.Text }) {
+			b.fail(item, "no input property %q", item.Text)
+		}
+	}
+	for _, item := range x.Get("retained").List() {
+		if at := follow(t.Input, strings.Split(item.Text, "/")[1:]); at == nil || at.Name != "EvidenceInput" {
+			b.fail(item, "%s is no input of type evidence_input.json", item.Text)
+		}
+	}
+	walkPaths(t.Input, "", 0, func(pointer string) {
+		if !slices.Contains(t.Paths, pointer) {
+			t.Paths = append(t.Paths, pointer)
+		}
+	})
+}
+
+// TopFields are the properties of the input, of all its variants when it is a
+// union, each once.
+func (t *Tool) TopFields() []*Field {
+	structs := []*Type{t.Input}
+	if t.Input.Kind == Union {
+		structs = nil
+		for _, v := range t.Input.Variants {
+			structs = append(structs, v.Type)
+		}
+	}
+	var out []*Field
+	for _, s := range structs {
+		for _, f := range s.Fields {
+			if !slices.ContainsFunc(out, func(o *Field) bool { return o.JSON == f.JSON }) {
+				out = append(out, f)
+			}
+		}
+	}
+	return out
+}
+
+// follow goes down a pointer in which * is every item.
+func follow(t *Type, tokens []string) *Type {
+	for _, token := range tokens {
+		for t.Kind == Nullable {
+			t = t.Elem
+		}
+		switch {
+		case (t.Kind == Array || t.Kind == Map) && token == "*":
+			t = t.Elem
+			continue
+		case t.Kind == Union:
+			var in *Type
+			for _, v := range t.Variants {
+				if in = follow(v.Type, []string{token}); in != nil {
+					break
+				}
+			}
+			t = in
+		default:
+			i := slices.IndexFunc(t.Fields, func(f *Field) bool { return f.JSON == token })
+			if i < 0 {
+				return nil
+			}
+			t = t.Fields[i].Type
+		}
+		if t == nil {
+			return nil
+		}
+	}
+	return t
+}
+
+func walkPaths(t *Type, at string, depth int, found func(string)) {
+	if depth > 16 {
+		return
+	}
+	switch t.Kind {
+	case String:
+		if t.Path {
+			found(at)
+		}
+	case Nullable:
+		walkPaths(t.Elem, at, depth, found)
+	case Array, Map:
+		walkPaths(t.Elem, at+"/*", depth+1, found)
+	case Struct:
+		for _, f := range t.Fields {
+			walkPaths(f.Type, at+"/"+f.JSON, depth+1, found)
+		}
+	case Union:
+		for _, v := range t.Variants {
+			walkPaths(v.Type, at, depth, found)
+		}
+	}
+}
+
+// finite refuses structs that hold themselves by value.
+func (b *builder) finite() {
+	const walking, done = 1, 2
+	state := map[*Type]int{}
+	var walk func(t *Type)
+	walk = func(t *Type) {
+		if t.Kind != Struct || state[t] == done {
+			return
+		}
+		if state[t] == walking {
+			b.fail(t.Node, "%s holds itself: make a property on the way optional, nullable or a list", t.Name)
+			return
+		}
+		state[t] = walking
+		for _, f := range t.Fields {
+			if !f.Pointer() {
+				walk(f.Type)
+			}
+		}
+		state[t] = done
+	}
+	for _, t := range b.types {
+		walk(t)
+	}
+}
+
+func (b *builder) fault(doc *load.Doc) *Fault {
+	x := doc.Root.Get("x-error")
+	f := &Fault{Code: doc.Name, Go: exported(doc.Name), Node: doc.Root,
+		Title: doc.Root.Str("title"), Doc: doc.Root.Str("description"), Category: x.Str("category"),
+		Retryable: x.True("retryable"), Action: x.At("remediation").Str("action"),
+		Restart: x.Get("remediation").True("restart_required")}
+	switch {
+	case x == nil:
+		b.fail(doc.Root, "an error has x-error {code, category, retryable, message, remediation}")
+	case x.Str("code") != doc.Name:
+		b.fail(x, "code %q in file %s.json: they are the same", x.Str("code"), doc.Name)
+	case !slices.Contains(Categories, f.Category):
+		b.fail(x, "category is one of %s", strings.Join(Categories, ", "))
+	case f.Action == "" || f.Doc == "" || x.Str("message") == "":
+		b.fail(x, "an error has a description, a message and a remediation with an action")
+	}
+	details := doc.Root.At("$defs", "details")
+	if details == nil {
+		b.fail(doc.Root, `an error has $defs.details; without details it is {"type": "object", "additionalProperties": false, "properties": {}}`)
+		return f
+	}
+	f.Details = b.build(details, scope{pkg: "fault", file: doc.Name, name: f.Go + "Details"})
+	if f.Details.Kind != Struct || f.Details.Pkg != "fault" {
+		b.fail(details, "details is an object, written here")
+		return f
+	}
+	f.Message = b.message(x, f.Details)
+	return f
+}
+
+// Categories of errors.
+var Categories = []string{"cancelled", "execution_failure", "integrity_mismatch", "invalid_input", "timeout",
+	"truncated", "unavailable", "unsupported_provider"}
+
+// message splits "no procedure matches {selector}" at its properties. Strings
+// are quoted, except those marked as our own words: {reason:plain}.
+func (b *builder) message(x *load.Node, details *Type) []Part {
+	var parts []Part
+	rest := x.Str("message")
+	for rest != "" {
+		text, after, ok := strings.Cut(rest, "{")
+		if text != "" {
+			parts = append(parts, Part{Text: text})
+		}
+		if !ok {
+			break
+		}
+		name, tail, closed := strings.Cut(after, "}")
+		name, plain := strings.CutSuffix(name, ":plain")
+		i := slices.IndexFunc(details.Fields, func(f *Field) bool { return f.JSON == name })
+		if !closed || i < 0 {
+			b.fail(x.Get("message"), "message: {%s} is no property of the details", name)
+			break
+		}
+		f := details.Fields[i]
+		kind := f.Type.Kind
+		if kind == Nullable {
+			kind = f.Type.Elem.Kind
+		}
+		switch kind {
+		case String, Enum, Integer, Unsigned, Number, Boolean, Address, Array:
+		default:
+			b.fail(x.Get("message"), "message: {%s} is no text, number or list of texts", name)
+		}
+		parts = append(parts, Part{Field: f, Plain: plain})
+		rest = tail
+	}
+	return parts
+}

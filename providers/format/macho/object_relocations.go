@@ -1,0 +1,3 @@
+package macho
+
+func (l *loader) objectRelocations() {}

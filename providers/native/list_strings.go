@@ -1,0 +1,38 @@
+package native
+
+import (
+	"context"
+
+	"rea/generated/model"
+	"rea/generated/tool"
+	"rea/runtime/engine"
+	"rea/runtime/query"
+)
+
+// ListStrings lists strings by address.
+func (h *Handlers) ListStrings(ctx context.Context, in *tool.ListStringsInput) (*tool.Finding[tool.ListStringsOutput], error) {
+	c, err := h.call(ctx, in.Document)
+	if err != nil {
+		return nil, err
+	}
+	var at *model.Address
+	if in.Address != nil {
+		addr, err := engine.ParseAddress(*in.Address)
+		if err != nil {
+			return nil, err
+		}
+		at = &addr
+	}
+	page, err := query.Stream(ctx, c.Engine.Strings(ctx, int(in.MinLength)), in.Offset, in.Limit, func(s *model.StringItem) bool {
+		return (at == nil || s.Address == *at) && (in.Encoding == nil || s.Encoding == *in.Encoding) &&
+			(in.Used == nil || *in.Used == (s.Uses > 0))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &tool.Finding[tool.ListStringsOutput]{
+		Result: tool.ListStringsOutput{
+			Total: page.Total, Offset: page.Offset, NextOffset: page.Next, Items: page.Items,
+		},
+	}, nil
+}

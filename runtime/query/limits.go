@@ -1,0 +1,69 @@
+package query
+
+import (
+	"fmt"
+
+	"rea/generated/model"
+	"rea/runtime/engine"
+)
+
+// facets in the order in which an answer speaks of them.
+var facets = []struct {
+	facet engine.Facet
+	name  string
+}{
+	{engine.Ranges, "ranges"},
+	{engine.Blocks, "basic blocks"},
+	{engine.Instructions, "instructions"},
+	{engine.Callees, "callees"},
+	{engine.Callers, "callers"},
+	{engine.Outgoing, "outgoing references"},
+	{engine.Incoming, "incoming references"},
+	{engine.UsedStrings, "strings"},
+	{engine.UsedNames, "names"},
+	{engine.Targets, "call targets"},
+	{engine.Locals, "locals and signature"},
+	{engine.Pseudocode, "pseudocode"},
+	{engine.API, "calling interface"},
+}
+
+// Gaps names the facets that were wanted and are missing, with the reason; then
+// come the limitations that the engine states. Facets in local are left out:
+// the result itself says why they are unavailable.
+func Gaps(b *engine.Body, local engine.Facet) []string {
+	var out []string
+	for _, f := range facets {
+		if gap, missing := b.Missing[f.facet]; missing && f.facet&local == 0 {
+			out = append(out, f.name+" are unknown: "+gap.Reason)
+		}
+	}
+	return append(out, b.Limitations...)
+}
+
+// Unresolved states that computed transfers may hide more of what; "" when there are none.
+func Unresolved(n int, what string) string {
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return "1 computed transfer has no known target; there may be more " + what
+	}
+	return fmt.Sprintf("%d computed transfers have no known target; there may be more %s", n, what)
+}
+
+// maxRanges bounds the locations of one procedure.
+const maxRanges = 64
+
+// At is the location of one address.
+func At(addr model.Address) []model.EvidenceLocation {
+	return []model.EvidenceLocation{&model.EvidenceLocationAddress{Address: addr}}
+}
+
+// In is the location of ranges: the first ones, where there are very many.
+func In(ranges []model.AddressRange) []model.EvidenceLocation {
+	out := make([]model.EvidenceLocation, 0, min(len(ranges), maxRanges))
+	for _, r := range ranges[:min(len(ranges), maxRanges)] {
+		out = append(out, &model.EvidenceLocationAddressRange{Start: r.Start, End: r.End})
+	}
+	return out
+}

@@ -1,0 +1,31 @@
+package query
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// MinString is the shortest string, in bytes, that searches look at.
+const MinString = 4
+
+// Visible writes characters that would break or hide a line of text as
+// escapes. Names and strings of a target are data and may hold anything.
+func Visible(s string) string {
+	if strings.IndexFunc(s, hidden) < 0 {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if hidden(r) {
+			fmt.Fprintf(&b, `\u{%x}`, r)
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+func hidden(r rune) bool {
+	return !unicode.IsPrint(r) // also controls, line separators and bidirectional marks
+}

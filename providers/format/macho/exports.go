@@ -110,9 +110,9 @@ func (l *loader) export(rawName []byte, c *opcodes) {
 	if flags&exportKindMask == exportAbsolute {
 		e.Addr = v
 	}
-	code := flags&exportKindMask == 0 && l.executable(e.Addr)
+	code := false
 	if s := l.sectionAt(e.Addr); s != nil {
-		code = code && s.code()
+		code = flags&exportKindMask == 0 && s.code() && l.executable(e.Addr)
 	}
 	e.Data = !code
 	l.im.Exports = append(l.im.Exports, e)

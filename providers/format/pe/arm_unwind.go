@@ -21,7 +21,7 @@ func (l *loader) unwindARM(table []byte, unit uint64) {
 			addr &^= 1
 		}
 		if !l.executable(addr) {
-			l.note("function table has an entry that covers no code (%#x)", begin)
+			l.im.Note("function table has an entry that covers no code (%#x)", begin)
 			continue
 		}
 		var size uint64
@@ -31,13 +31,13 @@ func (l *loader) unwindARM(table []byte, unit uint64) {
 		case 0:
 			var ok bool
 			if x, ok = l.xdata(data, unit); !ok {
-				l.note("unwind record at %#x can't be read", l.base+uint64(data))
+				l.im.Note("unwind record at %#x can't be read", l.base+uint64(data))
 			}
 			size, fragment = x.size, x.fragment
 		case 1, 2:
 			size, fragment = uint64(data>>2&0x7ff)*unit, data&3 == 2
 		default:
-			l.note("function table has an entry with reserved packed data (%#x)", begin)
+			l.im.Note("function table has an entry with reserved packed data (%#x)", begin)
 			continue
 		}
 		switch {
@@ -57,7 +57,7 @@ func (l *loader) unwindARM(table []byte, unit uint64) {
 		}
 	}
 	if orphans > 0 {
-		l.note("%d function fragments name no owner", orphans)
+		l.im.Note("%d function fragments name no owner", orphans)
 	}
 	l.handlerHints(handlers)
 }

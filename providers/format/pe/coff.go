@@ -63,7 +63,7 @@ func (l *loader) anonymous() error {
 	l.im.FileType = "COFF bigobj"
 	n := le.Uint32(l.data[44:])
 	if uint64(n) > uint64(len(l.data))/sectionHeaderLen {
-		l.note("header claims %d sections", n)
+		l.im.Note("header claims %d sections", n)
 		n = uint32(len(l.data) / sectionHeaderLen)
 	}
 	l.objectBody(56, int(n), le.Uint32(l.data[48:]), le.Uint32(l.data[52:]), 20)
@@ -128,7 +128,7 @@ func (l *loader) layOut() {
 			switch {
 			case out.Offset >= size:
 				if out.Size > 0 {
-					l.note("section %q: its data at file offset %#x lies beyond the file", s.name, s.raw)
+					l.im.Note("section %q: its data at file offset %#x lies beyond the file", s.name, s.raw)
 				}
 			default:
 				out.FileSize = min(out.Size, size-out.Offset)
@@ -146,7 +146,7 @@ func (l *loader) layOut() {
 		}
 		l.im.Sections = append(l.im.Sections, out)
 	}
-	sort.SliceStable(l.im.Sections, func(i, j int) bool { return l.im.Sections[i].Addr < l.im.Sections[j].Addr })
+	l.im.NormalizeSegments()
 }
 
 // undefinedImports offers the undefined symbols of an object as its imports.
@@ -184,7 +184,7 @@ func (l *loader) objectRelocations(symtab, nsyms uint32, symSize int) {
 			off -= s.rva
 			t, known := targets[index]
 			if off >= s.rawSize || !known {
-				l.note("section %q has a relocation that lies outside it or names no symbol", s.name)
+				l.im.Note("section %q has a relocation that lies outside it or names no symbol", s.name)
 				continue
 			}
 			r := object.Relocation{Addr: s.addr + uint64(off), Symbol: t.name}
@@ -213,7 +213,7 @@ func (l *loader) sectionRelocations(s *section) [][10]byte {
 		b = b[10:]
 	}
 	if have := uint64(len(b) / 10); n > have {
-		l.note("section %q claims %d relocations, the file holds %d", s.name, n, have)
+		l.im.Note("section %q claims %d relocations, the file holds %d", s.name, n, have)
 		n = have
 	}
 	if !l.spend(int(n)) {

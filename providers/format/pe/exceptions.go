@@ -21,14 +21,14 @@ func (l *loader) exceptions() {
 	case machineARMNT:
 		l.unwindARM(l.functionTable(d, 8), 2)
 	default:
-		l.note("the function table of this machine is not read")
+		l.im.Note("the function table of this machine is not read")
 	}
 }
 
 func (l *loader) functionTable(d directory, size int) []byte {
 	b := l.from(d.rva, uint64(d.size))
 	if uint64(len(b)) < uint64(d.size) {
-		l.note("function table claims %d bytes, the image holds %d", d.size, len(b))
+		l.im.Note("function table claims %d bytes, the image holds %d", d.size, len(b))
 	}
 	b = b[:len(b)/size*size]
 	if !l.spend(len(b) / size) {
@@ -122,7 +122,7 @@ func (l *loader) unwindX64(table []byte) {
 			continue
 		}
 		if f.end <= f.begin || !l.executable(l.base+uint64(f.begin)) {
-			l.note("function table has an entry that covers no code (%#x to %#x)", f.begin, f.end)
+			l.im.Note("function table has an entry that covers no code (%#x to %#x)", f.begin, f.end)
 			continue
 		}
 		addr, size := l.base+uint64(f.begin), uint64(f.end-f.begin)
@@ -145,7 +145,7 @@ func (l *loader) unwindX64(table []byte) {
 		}
 	}
 	if unreadable > 0 {
-		l.note("unwind information of %d functions can't be read", unreadable)
+		l.im.Note("unwind information of %d functions can't be read", unreadable)
 	}
 	l.handlerHints(handlers)
 }

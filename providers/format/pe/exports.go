@@ -15,7 +15,7 @@ func (l *loader) exports() {
 	}
 	b := l.at(d.rva, 40)
 	if b == nil {
-		l.note("export directory at %#x is not in the image", l.base+uint64(d.rva))
+		l.im.Note("export directory at %#x is not in the image", l.base+uint64(d.rva))
 		return
 	}
 	if name, ok := l.cstring(le.Uint32(b[12:]), maxName); ok {
@@ -30,12 +30,12 @@ func (l *loader) exports() {
 	for i := 0; i+4 <= len(names) && i/2+2 <= len(ords); i += 4 {
 		index := int(le.Uint16(ords[i/2:]))
 		if index >= len(named) {
-			l.note("an export name refers to entry %d of an address table of %d", index, len(named))
+			l.im.Note("an export name refers to entry %d of an address table of %d", index, len(named))
 			continue
 		}
 		name, ok := l.cstring(le.Uint32(names[i:]), maxName)
 		if !ok {
-			l.note("an export name lies outside the image")
+			l.im.Note("an export name lies outside the image")
 			continue
 		}
 		named[index] = true
@@ -57,7 +57,7 @@ func (l *loader) table(rva, count uint32, size int, what string) []byte {
 	b := l.from(rva, want)
 	b = b[:len(b)/size*size]
 	if uint64(len(b)) < want {
-		l.note("%s claims %d entries, the image holds %d", what, count, len(b)/size)
+		l.im.Note("%s claims %d entries, the image holds %d", what, count, len(b)/size)
 	}
 	if !l.spend(len(b) / size) {
 		return nil

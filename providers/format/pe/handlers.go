@@ -236,7 +236,7 @@ func (l *loader) frameHandler4(f runtimeFunction, rva uint32) {
 		tries = c.rva()
 	}
 	if !c.ok {
-		l.note("C++ exception table at %#x can't be read", l.base+uint64(rva))
+		l.im.Note("C++ exception table at %#x can't be read", l.base+uint64(rva))
 		return
 	}
 	var pads []uint32
@@ -248,7 +248,7 @@ func (l *loader) frameHandler4(f runtimeFunction, rva uint32) {
 		ok = l.tryMap4(f, tries, &pads) && ok
 	}
 	if !ok {
-		l.note("C++ exception table at %#x can't be read to its end", l.base+uint64(rva))
+		l.im.Note("C++ exception table at %#x can't be read to its end", l.base+uint64(rva))
 	}
 	for _, p := range pads {
 		l.pad(l.base + uint64(p))

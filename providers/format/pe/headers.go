@@ -142,7 +142,7 @@ func (l *loader) image() error {
 		if l.executable(l.im.Entry &^ 1) {
 			l.hint(l.im.Entry, 0, "", object.FromEntry)
 		} else if l.im.Bytes(l.im.Entry, 1) == nil {
-			l.note("entry point %#x is not in a mapped section", l.im.Entry)
+			l.im.Note("entry point %#x is not in a mapped section", l.im.Entry)
 		}
 	}
 	l.imports()
@@ -196,7 +196,7 @@ func (l *loader) optionalHeader(off, size uint64) error {
 	o.subsystem, o.dll = le.Uint16(b[68:]), le.Uint16(b[70:])
 	// RVAs are 32 bits wide: a base this high would wrap around.
 	if l.base > ^uint64(0)-(1<<33) {
-		l.note("image base %#x leaves no room for the image; 0 is used instead", l.base)
+		l.im.Note("image base %#x leaves no room for the image; 0 is used instead", l.base)
 		l.base = 0
 	}
 	l.im.Base = l.base
@@ -206,7 +206,7 @@ func (l *loader) optionalHeader(off, size uint64) error {
 	claimed := le.Uint32(b[fixed-4:])
 	n := int(min(claimed, 16))
 	if have := (len(b) - fixed) / 8; n > have {
-		l.note("optional header claims %d data directories and holds %d", claimed, have)
+		l.im.Note("optional header claims %d data directories and holds %d", claimed, have)
 		n = have
 	}
 	for i := range n {
@@ -219,12 +219,12 @@ func (l *loader) optionalHeader(off, size uint64) error {
 // sectionTable reads the headers that fit into the file.
 func (l *loader) sectionTable(off uint64, n int) {
 	if off > uint64(len(l.data)) {
-		l.note("section table lies beyond the file")
+		l.im.Note("section table lies beyond the file")
 		return
 	}
 	b := l.data[off:]
 	if have := len(b) / sectionHeaderLen; n > have {
-		l.note("header claims %d sections, the file holds %d section headers", n, have)
+		l.im.Note("header claims %d sections, the file holds %d section headers", n, have)
 		n = have
 	}
 	l.sections = make([]section, 0, n)
@@ -361,17 +361,17 @@ func (l *loader) mapSections() {
 		}
 		if gap := next(uint64(s.rva)) - uint64(s.rva); mapped > gap {
 			if span > gap {
-				l.note("section %q overlaps the next one; its mapping ends there", s.name)
+				l.im.Note("section %q overlaps the next one; its mapping ends there", s.name)
 			}
 			mapped = gap
 		}
 		switch {
 		case fileSize == 0:
 		case raw >= size:
-			l.note("section %q: its data at file offset %#x lies beyond the file", s.name, raw)
+			l.im.Note("section %q: its data at file offset %#x lies beyond the file", s.name, raw)
 			fileSize = 0
 		case raw+fileSize > size:
-			l.note("section %q: %d of its %d bytes are missing at the end of the file", s.name, raw+fileSize-size, fileSize)
+			l.im.Note("section %q: %d of its %d bytes are missing at the end of the file", s.name, raw+fileSize-size, fileSize)
 			fileSize = size - raw
 		}
 		perm := permissions(s.flags)
@@ -389,8 +389,7 @@ func (l *loader) mapSections() {
 			Name: s.name, Addr: s.addr, Size: mapped, Offset: raw, FileSize: min(fileSize, mapped), Perm: perm,
 		})
 	}
-	sort.SliceStable(l.im.Segments, func(i, j int) bool { return l.im.Segments[i].Addr < l.im.Segments[j].Addr })
-	sort.SliceStable(l.im.Sections, func(i, j int) bool { return l.im.Sections[i].Addr < l.im.Sections[j].Addr })
+	l.im.NormalizeSegments()
 }
 
 func permissions(flags uint32) object.Permissions {
@@ -433,10 +432,10 @@ func (l *loader) properties(stamp uint32) {
 	}
 	if d := l.dirs[dirCLR]; d.rva != 0 && d.size != 0 {
 		l.property("clr", "header at %#x", l.base+uint64(d.rva))
-		l.note("a .NET assembly: its methods are CIL, which is not read here")
+		l.im.Note("a .NET assembly: its methods are CIL, which is not read here")
 	}
 	if a := l.optional.fileAlignment; a != 0 && bits.OnesCount32(a) != 1 {
-		l.note("file alignment %#x is no power of two", a)
+		l.im.Note("file alignment %#x is no power of two", a)
 	}
 }
 
@@ -463,5 +462,5 @@ func (l *loader) overlay(symtab uint32) {
 		}
 	}
 	l.property("overlay", "%d bytes at file offset %#x", size-end, end)
-	l.note("%d bytes follow the last section (overlay at file offset %#x)", size-end, end)
+	l.im.Note("%d bytes follow the last section (overlay at file offset %#x)", size-end, end)
 }

@@ -17,7 +17,7 @@ func (l *loader) imports() {
 	for rva := d.rva; ; rva += 20 {
 		b := l.at(rva, 20)
 		if b == nil {
-			l.note("import directory runs out of its section")
+			l.im.Note("import directory runs out of its section")
 			return
 		}
 		lookup, stamp, name, first := le.Uint32(b), le.Uint32(b[4:]), le.Uint32(b[12:]), le.Uint32(b[16:])
@@ -26,7 +26,7 @@ func (l *loader) imports() {
 		}
 		lib, ok := l.cstring(name, maxName)
 		if !ok {
-			l.note("import descriptor at %#x has no readable library name", l.base+uint64(rva))
+			l.im.Note("import descriptor at %#x has no readable library name", l.base+uint64(rva))
 			return
 		}
 		if !seen[lib] {
@@ -35,7 +35,7 @@ func (l *loader) imports() {
 		}
 		if lookup == 0 || l.at(lookup, 1) == nil {
 			if stamp != 0 && stamp != 0xffffffff {
-				l.note("imports of %q are bound and have no lookup table: only their slots are known", lib)
+				l.im.Note("imports of %q are bound and have no lookup table: only their slots are known", lib)
 			}
 			lookup = first
 		}
@@ -58,7 +58,7 @@ func (l *loader) thunks(lib string, lookup, slots uint32, nameBase uint64) {
 		}
 		b := l.at(uint32(at), int(size))
 		if b == nil {
-			l.note("imports of %q run out of their section", lib)
+			l.im.Note("imports of %q run out of their section", lib)
 			return
 		}
 		var v uint64
@@ -86,7 +86,7 @@ func (l *loader) thunks(lib string, lookup, slots uint32, nameBase uint64) {
 				ok = false
 			}
 			if !ok {
-				l.note("imports of %q: entry %d names nothing in the image", lib, i)
+				l.im.Note("imports of %q: entry %d names nothing in the image", lib, i)
 				return
 			}
 			im.Name = name
@@ -106,7 +106,7 @@ func (l *loader) delayImports() {
 	for rva := d.rva; ; rva += 32 {
 		b := l.at(rva, 32)
 		if b == nil {
-			l.note("delay import directory runs out of its section")
+			l.im.Note("delay import directory runs out of its section")
 			return
 		}
 		attrs, name, slots, lookup := le.Uint32(b), le.Uint32(b[4:]), le.Uint32(b[12:]), le.Uint32(b[16:])
@@ -122,7 +122,7 @@ func (l *loader) delayImports() {
 		}
 		lib, ok := l.cstring(name, maxName)
 		if !ok {
-			l.note("delay import descriptor at %#x has no readable library name", l.base+uint64(rva))
+			l.im.Note("delay import descriptor at %#x has no readable library name", l.base+uint64(rva))
 			return
 		}
 		if !seen[lib] {

@@ -15,7 +15,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"sort"
 
 	"rea/providers/format/object"
 )
@@ -44,9 +43,6 @@ var machineNames = map[uint16]string{
 	0x5032: "IMAGE_FILE_MACHINE_RISCV32", 0x5064: "IMAGE_FILE_MACHINE_RISCV64",
 	0x6232: "IMAGE_FILE_MACHINE_LOONGARCH32", 0x6264: "IMAGE_FILE_MACHINE_LOONGARCH64",
 }
-
-// maxNotes bounds the notes of one image; damage repeats itself.
-const maxNotes = 64
 
 type directory struct{ rva, size uint32 }
 
@@ -84,14 +80,12 @@ type loader struct {
 	strtabEnd    uint64
 	coffNames    map[uint64]string
 	cfg          loadConfig
-	exDLL        uint32 // extended DLL characteristics
-	budget       int    // table entries still allowed
-	names        int    // bytes of names still allowed
-	pads         map[uint64]struct{}
+	exDLL        uint32              // extended DLL characteristics
+	budget       int                 // table entries still allowed
+	names        int                 // bytes of names still allowed
 	infos        map[uint32]struct{} // exception tables already read
 	slots        map[uint64]string   // import names by slot
 	handlerNames map[uint32]string
-	dropped      int // notes beyond maxNotes
 }
 
 // Is reports whether data begins like a PE image or a COFF object that Load reads.
@@ -111,7 +105,6 @@ func Load(data []byte) (*object.Image, error) {
 		data:   data,
 		budget: len(data)/2 + 4096,
 		names:  4*len(data) + 4096,
-		pads:   map[uint64]struct{}{},
 	}
 	l.im.SetData(data)
 	var err error
@@ -123,26 +116,12 @@ func Load(data []byte) (*object.Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.finish()
+	l.im.Normalize()
 	return l.im, nil
 }
 
 func bad(off uint64, format string, args ...any) error {
 	return &object.FormatError{Format: object.PE, Offset: off, What: fmt.Sprintf(format, args...)}
-}
-
-func (l *loader) note(format string, args ...any) {
-	if len(l.im.Notes) >= maxNotes {
-		l.dropped++
-		return
-	}
-	s := fmt.Sprintf(format, args...)
-	for _, have := range l.im.Notes {
-		if have == s {
-			return
-		}
-	}
-	l.im.Notes = append(l.im.Notes, s)
 }
 
 func (l *loader) property(name, format string, args ...any) {
@@ -152,7 +131,7 @@ func (l *loader) property(name, format string, args ...any) {
 // spend takes n table entries from the budget.
 func (l *loader) spend(n int) bool {
 	if n < 0 || n > l.budget {
-		l.note("tables claim more entries than the file can hold; the rest is left out")
+		l.im.Note("tables claim more entries than the file can hold; the rest is left out")
 		l.budget = 0
 		return false
 	}
@@ -212,8 +191,7 @@ func (l *loader) rvaOf(va uint64) (uint32, bool) {
 }
 
 func (l *loader) executable(addr uint64) bool {
-	s := l.im.SegmentAt(addr)
-	return s != nil && s.Perm.Execute
+	return l.im.Executable(addr)
 }
 
 func (l *loader) hint(addr, size uint64, name string, from object.HintSource) {
@@ -228,64 +206,6 @@ func (l *loader) hint(addr, size uint64, name string, from object.HintSource) {
 
 func (l *loader) pad(addr uint64) {
 	if l.executable(addr) {
-		l.pads[addr] = struct{}{}
+		l.im.LandingPads = append(l.im.LandingPads, addr)
 	}
-}
-
-// finish puts every table into its documented order.
-func (l *loader) finish() {
-	im := l.im
-	for a := range l.pads {
-		im.LandingPads = append(im.LandingPads, a)
-	}
-	sort.Slice(im.LandingPads, func(i, j int) bool { return im.LandingPads[i] < im.LandingPads[j] })
-	sort.SliceStable(im.Symbols, func(i, j int) bool {
-		a, b := &im.Symbols[i], &im.Symbols[j]
-		if a.Addr != b.Addr {
-			return a.Addr < b.Addr
-		}
-		return a.Name < b.Name
-	})
-	sort.SliceStable(im.Imports, func(i, j int) bool {
-		a, b := &im.Imports[i], &im.Imports[j]
-		if a.Slot != b.Slot {
-			return a.Slot < b.Slot
-		}
-		return a.Name < b.Name
-	})
-	sort.SliceStable(im.Exports, func(i, j int) bool {
-		a, b := &im.Exports[i], &im.Exports[j]
-		if a.Addr != b.Addr {
-			return a.Addr < b.Addr
-		}
-		if a.Name != b.Name {
-			return a.Name < b.Name
-		}
-		return a.Ordinal < b.Ordinal
-	})
-	sort.SliceStable(im.Relocations, func(i, j int) bool { return im.Relocations[i].Addr < im.Relocations[j].Addr })
-	sort.SliceStable(im.Hints, func(i, j int) bool {
-		a, b := &im.Hints[i], &im.Hints[j]
-		if a.Addr != b.Addr {
-			return a.Addr < b.Addr
-		}
-		return a.Source < b.Source
-	})
-	im.Hints = dedupe(im.Hints)
-	sort.SliceStable(im.Parts, func(i, j int) bool { return im.Parts[i].Addr < im.Parts[j].Addr })
-	im.Parts = dedupe(im.Parts)
-	if l.dropped > 0 {
-		im.Notes = append(im.Notes, fmt.Sprintf("%d more notes of this kind left out", l.dropped))
-	}
-}
-
-// dedupe drops repeats from a sorted list.
-func dedupe[T comparable](in []T) []T {
-	out := in[:0]
-	for i, v := range in {
-		if i == 0 || v != in[i-1] {
-			out = append(out, v)
-		}
-	}
-	return out
 }

@@ -47,7 +47,7 @@ func (l *loader) loadConfig() {
 	}
 	b := l.at(d.rva, 4)
 	if b == nil {
-		l.note("load configuration at %#x is not in the image", l.base+uint64(d.rva))
+		l.im.Note("load configuration at %#x is not in the image", l.base+uint64(d.rva))
 		return
 	}
 	c := &l.cfg
@@ -101,7 +101,7 @@ func (l *loader) guardEntries(table, count uint64, stride int, what string, visi
 		return
 	}
 	if !ok || count > uint64(len(l.data)) {
-		l.note("%s claims %d entries at %#x, outside the image", what, count, table)
+		l.im.Note("%s claims %d entries at %#x, outside the image", what, count, table)
 		return
 	}
 	for b := l.table(rva, uint32(count), stride, what); len(b) >= stride; b = b[stride:] {
@@ -117,7 +117,7 @@ func (l *loader) hybrid(addr uint64) {
 	}
 	b := l.at(rva, 12)
 	if b == nil {
-		l.note("hybrid metadata at %#x is not in the image", addr)
+		l.im.Note("hybrid metadata at %#x is not in the image", addr)
 		return
 	}
 	if l.machine == machineAMD64 {
@@ -137,5 +137,5 @@ func (l *loader) hybrid(addr uint64) {
 			l.property("hybrid_code", "%d bytes of %s", sizes[i], name)
 		}
 	}
-	l.note("a hybrid image: parts of its code are ARM64EC, only code of the header's machine is described")
+	l.im.Note("a hybrid image: parts of its code are ARM64EC, only code of the header's machine is described")
 }

@@ -28,14 +28,14 @@ func (l *loader) baseRelocations() {
 	}
 	b := l.from(d.rva, uint64(d.size))
 	if uint64(len(b)) < uint64(d.size) {
-		l.note("base relocations claim %d bytes, the image holds %d", d.size, len(b))
+		l.im.Note("base relocations claim %d bytes, the image holds %d", d.size, len(b))
 	}
 	l.im.Relocations = make([]object.Relocation, 0, len(b)/4)
 	for len(b) >= 8 {
 		page, size := le.Uint32(b), int64(le.Uint32(b[4:]))
 		if size < 8 || size > int64(len(b)) {
 			if page != 0 || size != 0 {
-				l.note("a base relocation block claims %d bytes where %d are left", size, len(b))
+				l.im.Note("a base relocation block claims %d bytes where %d are left", size, len(b))
 			}
 			break
 		}
@@ -59,7 +59,7 @@ func (l *loader) relocationBlock(page uint32, entries []byte) {
 		}
 		r := object.Relocation{Addr: l.base + rva, Type: baseRelocationNames[kind]}
 		if r.Type == "" {
-			l.note("base relocations of unknown type %d", kind)
+			l.im.Note("base relocations of unknown type %d", kind)
 			continue
 		}
 		switch kind {

@@ -35,7 +35,7 @@ func (l *loader) rich(pe uint64) {
 		}
 	}
 	if start < 0 {
-		l.note("Rich header without a beginning")
+		l.im.Note("Rich header without a beginning")
 		return
 	}
 	for i := start; i+8 <= end; i += 8 {

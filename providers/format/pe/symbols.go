@@ -33,13 +33,13 @@ func (l *loader) eachSymbol(symtab, n uint32, size int, visit func(index int, s 
 		return
 	}
 	if uint64(symtab) >= uint64(len(l.data)) {
-		l.note("symbol table lies beyond the file")
+		l.im.Note("symbol table lies beyond the file")
 		return
 	}
 	b := l.data[symtab:]
 	count := int(n)
 	if have := len(b) / size; uint64(n) > uint64(have) {
-		l.note("header claims %d symbols, the file holds %d", n, have)
+		l.im.Note("header claims %d symbols, the file holds %d", n, have)
 		count = have
 	}
 	for i := 0; i < count; i++ {

@@ -11,7 +11,7 @@ func (l *loader) tls() {
 	size := l.pointerSize()
 	b := l.at(d.rva, 4*size)
 	if b == nil {
-		l.note("TLS directory at %#x is not in the image", l.base+uint64(d.rva))
+		l.im.Note("TLS directory at %#x is not in the image", l.base+uint64(d.rva))
 		return
 	}
 	list := l.pointer(b[3*size:])
@@ -22,7 +22,7 @@ func (l *loader) tls() {
 	for ; ; rva += uint32(size) {
 		b := l.at(rva, size)
 		if b == nil {
-			l.note("TLS callbacks run out of their section")
+			l.im.Note("TLS callbacks run out of their section")
 			return
 		}
 		v := l.pointer(b)

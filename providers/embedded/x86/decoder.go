@@ -1,0 +1,536 @@
+// Package x86 decodes IA-32 and x86-64 machine code: lengths, control flow and
+// operands for analysis (Decode), and Intel-syntax text (Text). Both read the
+// same tables, so they agree on where an instruction ends.
+//
+// Decoding follows the processors where disassemblers take shortcuts: a REX
+// prefix that is not directly before the opcode is ignored rather than an
+// instruction of its own, LOCK is undefined on instructions that cannot be
+// locked, and FWAIT is always an instruction. Near branches with an operand
+// size prefix in 64-bit mode have 16-bit displacements (AMD's reading, which
+// binutils shares).
+package x86
+
+import (
+	"sync"
+
+	"rea/providers/embedded/isa"
+)
+
+// Decoder decodes one mode. It holds no mutable state: one value may serve
+// any number of goroutines.
+type Decoder struct {
+	set  *set
+	mode int // 0: 32-bit, 1: 64-bit
+}
+
+var builtSets = [2]func() *set{
+	sync.OnceValue(func() *set { return mustBuild(0) }),
+	sync.OnceValue(func() *set { return mustBuild(1) }),
+}
+
+// mustBuild compiles the embedded tables. Their correctness is a property of
+// the build, which TestTables checks; a faulty table decodes nothing.
+func mustBuild(mode int) *set {
+	tables, err := readTables()
+	if err == nil {
+		if s, err := buildSet(tables, mode); err == nil {
+			return s
+		}
+	}
+	return &set{entries: make([]entry, 1)}
+}
+
+// New returns a decoder for 64-bit code, or for 32-bit code when bits is 32.
+func New(bits int) *Decoder {
+	mode := 1
+	if bits == 32 {
+		mode = 0
+	}
+	return &Decoder{set: builtSets[mode](), mode: mode}
+}
+
+// Syntax implements isa.Decoder.
+func (d *Decoder) Syntax() string { return "intel" }
+
+// MaxLen implements isa.Decoder.
+func (d *Decoder) MaxLen() int { return 15 }
+
+// Align implements isa.Decoder.
+func (d *Decoder) Align() int { return 1 }
+
+// window is the bytes an instruction may touch: 14 prefixes, three opcode
+// bytes, ModRM, SIB, displacement and immediate, before the limit of 15 applies.
+const window = 40
+
+// Decode implements isa.Decoder.
+func (d *Decoder) Decode(b []byte, addr uint64, in *isa.Inst) {
+	var x encoding
+	if len(b) >= window {
+		d.decode((*[window]byte)(b), addr, in, &x)
+		return
+	}
+	d.decodeShort(b, addr, in, &x)
+}
+
+func (d *Decoder) decodeShort(b []byte, addr uint64, in *isa.Inst, x *encoding) {
+	var w [window]byte
+	copy(w[:], b)
+	d.decode(&w, addr, in, x)
+	if int(in.Len) > len(b) {
+		invalid(addr, in)
+	}
+}
+
+func invalid(addr uint64, in *isa.Inst) {
+	*in = isa.Inst{Addr: addr, Len: 1, Flow: isa.Invalid, Dst: isa.NoReg, Src: isa.NoReg, Src2: isa.NoReg,
+		Mem: isa.Mem{Base: isa.NoReg, Index: isa.NoReg}}
+}
+
+// encoding is what the prefixes and the bytes up to the immediate say; Text
+// reads it after Decode has filled it.
+type encoding struct {
+	entry    *entry
+	prefixes uint16 // prefixLock…
+	rexSeen  bool
+	rex      uint8 // WRXB; for VEX and EVEX too
+	vector   uint8 // 0 legacy, 1 VEX, 2 EVEX, 3 XOP
+	segment  uint8 // 0, or the override byte
+	modrm    uint8
+	opcode   uint8
+	opSize   uint8 // 0: 16, 1: 32, 2: 64
+	adSize   uint8
+	length   uint8 // vector length field
+	prefix   uint8 // mandatory prefix selector
+	vvvv     uint8 // 5 bits
+	reg4     uint8 // EVEX R' and X as bit 4 of reg
+	rm4      uint8
+	mask     uint8
+	zero     bool
+	bcast    bool
+	modrmAt  uint8
+	immAt    uint8
+	repeat   uint8 // 0, or the last of F2, F3
+}
+
+const (
+	prefixLock uint16 = 1 << iota
+	prefixRep
+	prefixRepne
+	prefixData
+	prefixAddr
+)
+
+// prefixBits maps legacy prefix bytes; 0x8000 marks segment overrides.
+var prefixBits = [256]uint16{
+	0xf0: prefixLock, 0xf3: prefixRep, 0xf2: prefixRepne, 0x66: prefixData, 0x67: prefixAddr,
+	0x26: 0x8000, 0x2e: 0x8000, 0x36: 0x8000, 0x3e: 0x8000, 0x64: 0x8000, 0x65: 0x8000,
+}
+
+func (d *Decoder) decode(b *[window]byte, addr uint64, in *isa.Inst, x *encoding) {
+	i := 0
+	op := b[0]
+	// Legacy prefixes and REX.
+	if bits := prefixBits[op]; bits != 0 || op&0xf0 == 0x40 && d.mode == 1 {
+		for {
+			if bits != 0 {
+				x.rex, x.rexSeen = 0, false
+				if bits == 0x8000 {
+					x.segment = op
+				} else {
+					x.prefixes |= bits
+					switch op {
+					case 0xf3:
+						x.prefix, x.repeat = 2, op
+					case 0xf2:
+						x.prefix, x.repeat = 3, op
+					}
+				}
+			} else {
+				x.rex, x.rexSeen = op&15, true
+			}
+			i++
+			if i == 15 {
+				invalid(addr, in)
+				return
+			}
+			op = b[i]
+			bits = prefixBits[op]
+			if bits == 0 && (op&0xf0 != 0x40 || d.mode == 0) {
+				break
+			}
+		}
+		if x.prefix == 0 && x.prefixes&prefixData != 0 {
+			x.prefix = 1
+		}
+	}
+	i++
+
+	// Opcode map.
+	sp := map1
+	switch op {
+	case 0x0f:
+		sp = map0F
+		op = b[i]
+		i++
+		switch op {
+		case 0x38:
+			sp = map0F38
+			op = b[i]
+			i++
+		case 0x3a:
+			sp = map0F3A
+			op = b[i]
+			i++
+		case 0x0f:
+			sp = map3DNow
+		}
+	case 0xc4, 0xc5, 0x62, 0x8f:
+		if (d.mode == 1 && op != 0x8f) || op == 0x8f && b[i]&0x1f >= 8 || op != 0x8f && b[i] >= 0xc0 {
+			n := d.vectorPrefix(b, i, op, x)
+			if n == 0 {
+				invalid(addr, in)
+				return
+			}
+			sp = space(n & 0xff)
+			i = n >> 8
+			op = b[i]
+			i++
+		}
+	}
+	x.opcode = op
+	modrm := b[i]
+	x.modrm, x.modrmAt = modrm, uint8(i)
+
+	// Operand and address sizes.
+	if d.mode == 1 {
+		x.adSize = 2 - uint8(x.prefixes>>4&1)
+	} else {
+		x.adSize = 1 - uint8(x.prefixes>>4&1)
+	}
+	switch {
+	case x.rex&8 != 0 && d.mode == 1:
+		x.opSize = 2
+	case x.prefixes&prefixData != 0:
+		x.opSize = 0
+	default:
+		x.opSize = 1
+	}
+
+	if sp == map3DNow {
+		// The opcode is the byte after the operands.
+		n, _ := d.memoryLength(b, i, x)
+		op = b[n]
+		x.opcode = op
+	}
+	n := d.set.root[sp][op]
+	for n&branchBit != 0 {
+		br := d.set.branches[n&^branchBit]
+		v := uint8(0)
+		switch br.by {
+		case dimMod:
+			if modrm >= 0xc0 {
+				v = 1
+			}
+		case dimReg:
+			v = modrm >> 3 & 7
+		case dimRM:
+			v = modrm & 7
+		case dimPrefix:
+			v = x.prefix
+		case dimW:
+			v = x.rex >> 3
+		case dimLength:
+			v = x.length
+			if x.vector == 2 && x.bcast && modrm >= 0xc0 {
+				v = 2
+			}
+		case dimOperand:
+			v = x.opSize
+		case dimAddress:
+			v = x.adSize
+		case dimBroadcast:
+			if x.bcast {
+				v = 1
+			}
+		}
+		n = d.set.children[br.first+uint16(v)]
+	}
+	if n == 0 {
+		invalid(addr, in)
+		return
+	}
+	e := &d.set.entries[n]
+	if op == 0x90 && sp == map1 && x.rex&1 != 0 {
+		e = &d.set.entries[d.set.root[map1][0x91]] // xchg r8, rax
+	}
+	x.entry = e
+	if x.prefixes&prefixLock != 0 && (e.flags&flagLock == 0 || modrm >= 0xc0) {
+		invalid(addr, in)
+		return
+	}
+	if x.vector != 0 && !x.validVector() || e.flags&flagBound != 0 && !x.validBound() {
+		invalid(addr, in)
+		return
+	}
+	if d.mode == 1 && e.flags&(flagD64|flagF64) != 0 {
+		if x.opSize == 1 {
+			x.opSize = 2
+		}
+	}
+	if e.flags&flagPrefix != 0 && x.opSize == 0 && x.repeat == 0 {
+		x.opSize = 1
+	}
+
+	*in = isa.Inst{Addr: addr, Class: e.class, Cond: e.cond, Flow: e.flow}
+	in.Op = uint32(sp)<<8 | uint32(op) | uint32(x.prefix)<<16 | uint32(x.rex&8)<<15 | uint32(x.length)<<20
+	in.Mem.Base, in.Mem.Index = isa.NoReg, isa.NoReg
+	in.Size = x.bytes(e.size)
+
+	reads, writes := uint64(e.implicitR), uint64(e.implicitW)
+	var regs [slots]isa.Reg
+	for k := range regs {
+		regs[k] = isa.NoReg
+	}
+	if e.flags&flagModRM != 0 {
+		in.Op |= uint32(modrm>>3&7) << 12
+		rm := modrm&7 | x.rex<<3&8
+		reg := modrm>>3&7 | x.rex<<1&8
+		if e.flags&flagByteG != 0 && !x.rexSeen && reg >= 4 && reg < 8 && x.vector == 0 {
+			reg -= 4
+		}
+		regs[slotG] = isa.Reg(reg)
+		i++
+		if modrm >= 0xc0 || e.flags&flagRegisterOnly != 0 {
+			if e.flags&flagByteE != 0 && !x.rexSeen && rm >= 4 && rm < 8 && x.vector == 0 {
+				rm -= 4
+			}
+			regs[slotE] = isa.Reg(rm)
+		} else {
+			i = d.memory(b, i, rm, x, in)
+			if e.flags&flagMemory != 0 || e.class == isa.Address {
+				if r := in.Mem.Base; r < 16 {
+					reads |= 1 << r
+				}
+				if r := in.Mem.Index; r < 16 {
+					reads |= 1 << r
+				}
+				in.Mem.Size = x.bytes(e.mem)
+				in.HasMem = e.class != isa.Nop
+			} else {
+				in.Mem = isa.Mem{Base: isa.NoReg, Index: isa.NoReg}
+			}
+		}
+		regs[slotB] = isa.Reg(x.vvvv & 15)
+	} else {
+		z := op&7 | x.rex<<3&8
+		if e.flags&flagByteZ != 0 && !x.rexSeen && z >= 4 {
+			z -= 4
+		}
+		regs[slotZ] = isa.Reg(z)
+	}
+	regs[slotA], regs[slotC] = 0, 1
+	reads |= registerSet(e.reads, &regs)
+	writes |= registerSet(e.writes, &regs)
+	in.Dst, in.Src, in.Src2 = regs[e.dst], regs[e.src], regs[e.src2]
+
+	x.immAt = uint8(i)
+	if e.imm != immNone {
+		i = x.immediate(b, i, d, addr, in)
+	}
+	if sp == map3DNow {
+		i++
+	}
+	if i > 15 {
+		invalid(addr, in)
+		return
+	}
+	in.Len = uint8(i)
+	if in.Mem.Base == isa.PC {
+		in.Mem.Disp += int64(addr) + int64(i)
+		if x.adSize == 1 {
+			in.Mem.Disp = int64(uint32(in.Mem.Disp))
+		}
+	}
+	in.Reads, in.Writes = reads, writes
+	if e.class != isa.Other || e.flow != isa.Next || e.flags&(flagRep|flagRepz) != 0 {
+		d.classify(x, in)
+	}
+}
+
+// registerSet turns a set of slots into a set of registers.
+func registerSet(set uint8, regs *[slots]isa.Reg) uint64 {
+	var out uint64
+	for k := slotG; set>>k != 0; k++ {
+		if set>>k&1 != 0 {
+			out |= 1 << (regs[k] & 63) & 0xffff
+		}
+	}
+	return out
+}
+
+// bytes is the size in bytes a size letter stands for in this encoding.
+func (x *encoding) bytes(s sizeKind) uint8 {
+	switch s {
+	case szB, szL:
+		return 1
+	case szW:
+		return 2
+	case szD:
+		return 4
+	case szQ:
+		return 8
+	case szV, szS:
+		return 2 << x.opSize
+	case szZ:
+		return 2 << min(x.opSize, 1)
+	case szY:
+		return 4 << (x.rex >> 3)
+	case szNone:
+		return 0
+	case szT:
+		return 10
+	case szO:
+		return 16
+	case szN:
+		return 32
+	case szU:
+		return 64
+	case szX:
+		return 16 << x.vectorLength()
+	case szH:
+		return 8 << x.vectorLength()
+	case szI:
+		return 4 << x.vectorLength()
+	case szJ:
+		return 2 << x.vectorLength()
+	case szP:
+		return 2<<x.opSize + 2
+	case szA:
+		return 4 << x.opSize
+	case szK:
+		return 8
+	}
+	return 0
+}
+
+// vectorLength is 0 for xmm, 1 for ymm, 2 for zmm. With rounding control the
+// length field means the mode and the operation is on full vectors.
+func (x *encoding) vectorLength() uint8 {
+	if x.vector == 2 && x.bcast && x.modrm >= 0xc0 {
+		return 2
+	}
+	return min(x.length, 2)
+}
+
+// vectorPrefix reads a VEX, EVEX or XOP prefix whose payload starts at i. It
+// returns the opcode map and the position of the opcode (<<8), or 0.
+func (d *Decoder) vectorPrefix(b *[window]byte, i int, first byte, x *encoding) int {
+	if x.rexSeen || x.prefixes&(prefixLock|prefixRep|prefixRepne|prefixData) != 0 {
+		return 0
+	}
+	sp := space(0)
+	switch first {
+	case 0xc5:
+		p := b[i]
+		i++
+		x.rex = ^p >> 5 & 4
+		x.vvvv, x.length, x.prefix = ^p>>3&15, p>>2&1, vectorPP[p&3]
+		x.vector, sp = 1, vex1
+	case 0xc4, 0x8f:
+		p, q := b[i], b[i+1]
+		i += 2
+		x.rex = ^p>>5&7 | q>>4&8
+		x.vvvv, x.length, x.prefix = ^q>>3&15, q>>2&1, vectorPP[q&3]
+		m := p & 31
+		switch {
+		case first == 0xc4 && m >= 1 && m <= 3:
+			x.vector, sp = 1, vex1+space(m-1)
+		case first == 0x8f && m >= 8 && m <= 10:
+			x.vector, sp = 3, xop8+space(m-8)
+		default:
+			return 0
+		}
+	case 0x62:
+		p, q, r := b[i], b[i+1], b[i+2]
+		i += 3
+		m := p & 7
+		if p&8 != 0 || q&4 == 0 || m == 0 || m > 6 || m == 4 {
+			return 0
+		}
+		x.rex = ^p>>5&7 | q>>4&8
+		x.reg4 = ^p & 0x10
+		x.rm4 = ^p >> 2 & 0x10
+		x.vvvv = ^q>>3&15 | ^r<<1&0x10
+		x.prefix = vectorPP[q&3]
+		x.length, x.mask, x.zero, x.bcast = r>>5&3, r&7, r&0x80 != 0, r&0x10 != 0
+		x.vector, sp = 2, evex1+space(m-1)
+	}
+	if d.mode == 0 {
+		x.rex &= 8
+		x.vvvv &= 7
+		x.reg4, x.rm4 = 0, 0
+	}
+	return i<<8 | int(sp)
+}
+
+// validVector checks the fields of a VEX, EVEX or XOP prefix against what the
+// instruction can use.
+func (x *encoding) validVector() bool {
+	e := x.entry
+	register := x.modrm >= 0xc0
+	if e.flags&flagVVVV == 0 && x.vvvv&15 != 0 {
+		return false
+	}
+	if e.flags&flagVSIB != 0 && x.modrm&7 != 4 {
+		return false
+	}
+	if e.flags&flagLowRegisters != 0 && !x.lowRegisters() {
+		return false
+	}
+	if x.vector != 2 {
+		return true
+	}
+	if x.vvvv&16 != 0 && e.flags&(flagVVVV|flagVSIB) == 0 {
+		return false
+	}
+	if x.bcast {
+		if register && e.flags&(flagRounding|flagSAE) == 0 || !register && e.broadcast == 0 {
+			return false
+		}
+	} else if x.length == 3 {
+		return false
+	}
+	if x.mask != 0 && e.flags&flagMask == 0 || x.mask == 0 && e.flags&flagMaskRequired != 0 {
+		return false
+	}
+	return !x.zero || x.mask != 0 && e.flags&flagZero != 0 && (register || e.ops[0].kind != opW && e.ops[0].kind != opM)
+}
+
+// lowRegisters reports whether the mask and tile registers named exist: there are eight of each.
+func (x *encoding) lowRegisters() bool {
+	for _, o := range x.entry.ops[:x.entry.nops] {
+		switch o.kind {
+		case opKG, opTG:
+			if x.rex&4 != 0 || x.reg4 != 0 {
+				return false
+			}
+		case opKH, opTH:
+			if x.vvvv > 7 {
+				return false
+			}
+		case opKR, opKE, opTE:
+			if x.modrm >= 0xc0 && x.rex&1 != 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// validBound reports whether the bound registers named exist: there are four.
+func (x *encoding) validBound() bool {
+	return x.modrm>>3&7|x.rex<<1&8 < 4 && (x.modrm < 0xc0 || x.entry.ops[0].kind != opBE && x.entry.ops[1].kind != opBE || x.modrm&7|x.rex<<3&8 < 4)
+}
+
+// vectorPP turns the pp field into the order of dimPrefix.
+var vectorPP = [4]uint8{0, 1, 2, 3}

@@ -1,0 +1,131 @@
+package catalog
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const inputSchema = `{"type":"object","additionalProperties":false,"required":["procedure"],"properties":{
+"procedure":{"$ref":"#/$defs/selector","description":"Which one."},
+"limit":{"type":"integer","minimum":1,"maximum":500,"default":100},
+"mode":{"type":"string","enum":["a","b"]},
+"names":{"type":"array","maxItems":3,"items":{"type":"object","properties":{"address":{"$ref":"#/$defs/selector"}}}},
+"next":{"anyOf":[{"type":"integer","minimum":0},{"type":"null"}]},
+"any":{"type":["null","boolean","object","array","number","string"]},
+"by":{"type":"object","additionalProperties":{"type":"integer"}}},
+"$defs":{"selector":{"type":"string","description":"Name or address.","minLength":1,"maxLength":9}}}`
+
+func TestRows(t *testing.T) {
+	got, err := rows([]byte(inputSchema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Row{
+		{Name: "procedure", Type: "string", Required: true, Rules: "1 to 9 characters", Description: "Which one."},
+		{Name: "limit", Type: "integer", Default: "100", Rules: "1 to 500"},
+		{Name: "mode", Type: "string", Rules: "a | b"},
+		{Name: "names", Type: "list of object", Rules: "at most 3 items"},
+		{Depth: 1, Name: "address", Type: "string", Rules: "1 to 9 characters", Description: "Name or address."},
+		{Name: "next", Type: "integer | null"},
+		{Name: "any", Type: "any JSON"},
+		{Name: "by", Type: "map of integer"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("rows (-want +got):\n%s", diff)
+	}
+}
+
+func TestRows_of_recursive_schemas_end(t *testing.T) {
+	got, err := rows([]byte(`{"type":"object","properties":{"next":{"$ref":"#/$defs/n"}},"$defs":{"n":{"type":"object","properties":{"next":{"$ref":"#/$defs/n"}}},"loop":{"$ref":"#/$defs/loop"}}}`))
+	if err != nil || len(got) != 2 {
+		t.Errorf("%d rows, err %v", len(got), err)
+	}
+}
+
+func document() *Document {
+	commit, modified := "0123abcd", true
+	schema := json.RawMessage(inputSchema)
+	return &Document{
+		FormatVersion: FormatVersion,
+		Package:       Package{"rea", "v1.2.3"},
+		Revision:      Revision{Commit: &commit, Modified: &modified},
+		Families:      []Family{{"native", []string{"list_things"}}},
+		Tools: []Tool{{
+			Name: "list_things", Title: "List <things>", Description: "Lists & counts </script> things.", Family: "native",
+			Examples:    []Example{{"one", json.RawMessage(`{"a":"<b>"}`)}},
+			InputSchema: schema, Compact: schema, OutputSchema: schema,
+		}},
+		Errors:   []Fault{{Code: "no_target_open", Details: schema}},
+		Commands: []Command{{Name: "list-things", Tool: "list_things", Usage: "rea list-things FILE"}, {Name: "version", Usage: "rea version"}},
+	}
+}
+
+func TestExport_writes_both_files(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new", "dir")
+	paths, err := Export(dir, document())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{filepath.Join(dir, DataFile), filepath.Join(dir, PageFile)}, paths); diff != "" {
+		t.Fatal(diff)
+	}
+	data, err := os.ReadFile(paths[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back Document
+	if err := json.Unmarshal(data, &back); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := back.JSON(); err != nil || !bytes.Equal(again, data) {
+		t.Errorf("the document does not survive reading and writing: %v", err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 2 {
+		t.Errorf("%d files are left in the folder, want 2 (%v)", len(entries), err)
+	}
+}
+
+func TestPage_escapes_and_loads_nothing(t *testing.T) {
+	var b strings.Builder
+	if err := Page(&b, document()); err != nil {
+		t.Fatal(err)
+	}
+	page := b.String()
+	for _, want := range []string{"List &lt;things&gt;", "Lists &amp; counts &lt;/script&gt;", "0123abcd, with local changes", "$ref", `id="command-version"`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if strings.Contains(page, `id="command-list-things"`) {
+		t.Error("a tool is listed a second time as a command")
+	}
+	for _, never := range []string{"src=", "@import", "url(", "https://"} {
+		if strings.Contains(page, never) {
+			t.Errorf("the page has %q", never)
+		}
+	}
+}
+
+func TestRevision_is_exact_or_said_to_be_unknown(t *testing.T) {
+	_, r := fromBuildInfo(&debug.BuildInfo{})
+	if r.Commit != nil || r.Reason == nil || !strings.HasPrefix(r.String(), "unknown (") {
+		t.Errorf("a build without version control is %v", r)
+	}
+	pkg, r := fromBuildInfo(&debug.BuildInfo{
+		Main: debug.Module{Version: "v1.0.0"},
+		Settings: []debug.BuildSetting{
+			{Key: "vcs.revision", Value: "abc"}, {Key: "vcs.time", Value: "2026-01-02T03:04:05Z"}, {Key: "vcs.modified", Value: "false"},
+		},
+	})
+	if got, want := pkg.Version+" "+r.String(), "v1.0.0 abc of 2026-01-02T03:04:05Z"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

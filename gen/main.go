@@ -59,7 +59,7 @@ func generate(root fs.FS) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return emit.Files(api)
+	return emit.Files(set, api)
 }
 
 // compare lists the files that have to be written or, when they are not in

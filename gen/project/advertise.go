@@ -1,0 +1,197 @@
+package project
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+
+	"rea/gen/load"
+)
+
+// CompactLimit is the longest compact input, references expanded.
+const CompactLimit = 13312
+
+// MaxExamples is how many examples of a tool are advertised.
+const MaxExamples = 2
+
+// Full is the advertised input: one object at the root, prose kept, titles
+// dropped. Examples are valid inputs; those that only inline Evidence could carry
+// are left to the contract.
+func Full(contained *load.Node, examples []*load.Node) *load.Node {
+	out := share(advertised(mergeRoot(contained)))
+	out = dropTitles(out)
+	shown := list()
+	for _, e := range examples {
+		if len(shown.Items) < MaxExamples && len(e.Members) > 0 && !carriesEvidence(e) &&
+			!slices.ContainsFunc(shown.Items, func(s *load.Node) bool { return s.JSON() == e.JSON() }) {
+			shown.Items = append(shown.Items, e)
+		}
+	}
+	if len(shown.Items) > 0 {
+		out = with(out, "examples", shown)
+	}
+	return ordered(out)
+}
+
+// advertised drops what clients can't use: formats of our own, and the bounds
+// that hold anyway.
+func advertised(n *load.Node) *load.Node { return rewrite(n, plainFormat) }
+
+func dropTitles(n *load.Node) *load.Node {
+	return rewrite(n, func(s *load.Node) *load.Node { return without(s, "title") })
+}
+
+// ordered puts the keywords of the root in the order in which one reads them.
+func ordered(n *load.Node) *load.Node {
+	out := object()
+	for _, name := range []string{"$schema", "$id", "type", "description", "properties", "required"} {
+		if v := n.Get(name); v != nil {
+			out.Members = append(out.Members, load.Member{Name: name, Value: v})
+		}
+	}
+	rest := without(n, "$schema", "$id", "type", "description", "properties", "required", "$defs")
+	out.Members = append(out.Members, rest.Members...)
+	if v := n.Get("$defs"); v != nil {
+		out.Members = append(out.Members, load.Member{Name: "$defs", Value: v})
+	}
+	return out
+}
+
+// carriesEvidence reports whether a value has a whole Evidence record in it.
+func carriesEvidence(n *load.Node) bool {
+	if n.Has("evidence_id") && n.Has("normalized_result") {
+		return true
+	}
+	for _, item := range n.Items {
+		if carriesEvidence(item) {
+			return true
+		}
+	}
+	for _, m := range n.Members {
+		if carriesEvidence(m.Value) {
+			return true
+		}
+	}
+	return false
+}
+
+// Compact is the advertised input of the compact profile: references expanded,
+// and no prose but the root's.
+func Compact(contained *load.Node) *load.Node {
+	merged := advertised(mergeRoot(contained))
+	bare := rewrite(merged, func(s *load.Node) *load.Node {
+		return without(s, "title", "description", "default", "examples")
+	})
+	bare = describe(bare, merged.Str("description"))
+	if out := expand(bare, CompactLimit); out != nil {
+		return ordered(out)
+	}
+	return ordered(Reduced(merged))
+}
+
+func describe(n *load.Node, description string) *load.Node {
+	if description == "" {
+		return n
+	}
+	return with(n, "description", text(description))
+}
+
+// Reduced says the names, types and descriptions of the root's properties, and
+// which are required: what is left of a schema that the compact profile has no
+// room for.
+func Reduced(merged *load.Node) *load.Node {
+	defs := merged.Get("$defs")
+	properties := object()
+	for _, m := range merged.Get("properties").Members {
+		p := describe(kinds(m.Value, defs), target(m.Value, defs).Str("description"))
+		if own := m.Value.Str("description"); own != "" {
+			p = describe(p, own)
+		}
+		properties.Members = append(properties.Members, load.Member{Name: m.Name, Value: p})
+	}
+	out := object(load.Member{Name: "type", Value: text("object")}, load.Member{Name: "properties", Value: properties})
+	for _, name := range []string{"required", "additionalProperties"} {
+		if v := merged.Get(name); v != nil {
+			out = with(out, name, v)
+		}
+	}
+	return describe(out, merged.Str("description"))
+}
+
+// kinds is the type of a value, or the types of its alternatives.
+func kinds(n, defs *load.Node) *load.Node {
+	n = target(n, defs)
+	var alternatives []*load.Node
+	for _, keyword := range []string{"oneOf", "anyOf"} {
+		for _, item := range n.Get(keyword).List() {
+			k := kinds(item, defs)
+			if inner := k.Get("anyOf"); inner != nil {
+				alternatives = append(alternatives, inner.Items...)
+			} else {
+				alternatives = append(alternatives, k)
+			}
+		}
+	}
+	var distinct []*load.Node
+	for _, a := range alternatives {
+		if !slices.ContainsFunc(distinct, func(d *load.Node) bool { return d.JSON() == a.JSON() }) {
+			distinct = append(distinct, a)
+		}
+	}
+	switch len(distinct) {
+	case 0:
+		return typeOnly(n)
+	case 1:
+		return distinct[0]
+	}
+	return object(load.Member{Name: "anyOf", Value: list(distinct...)})
+}
+
+// Output is the advertised output. A tool that seals Evidence returns the record
+// with its output inside; then record is the schema of records, and nil
+// otherwise. The identity is bound to the content, so that equal outputs have one
+// and any change makes another.
+func Output(contained, record *load.Node) *load.Node {
+	out := mergeOutput(contained)
+	if record != nil {
+		out = enclose(record, contained)
+	}
+	out = ordered(dropTitles(share(advertised(out))))
+	out = with(without(out, "$schema", "$id"), "$schema", text(Dialect))
+	sum := sha256.Sum256(out.AppendJSON(nil))
+	return ordered(with(out, "$id", text("urn:rea:schema:sha256:"+hex.EncodeToString(sum[:]))))
+}
+
+func mergeOutput(contained *load.Node) *load.Node {
+	if contained.Has("oneOf") {
+		return mergeRoot(contained)
+	}
+	return contained
+}
+
+// enclose is the schema of a record whose result is of the given schema. The
+// prose about records, the same in every tool, is left out.
+func enclose(record, result *load.Node) *load.Node {
+	defs := record.Get("$defs")
+	envelope := rewrite(without(record, "$defs"), func(s *load.Node) *load.Node {
+		return without(s, "title", "description")
+	})
+	merged := object()
+	if defs != nil {
+		for _, m := range defs.Members {
+			bare := rewrite(m.Value, func(s *load.Node) *load.Node { return without(s, "title", "description") })
+			merged.Members = append(merged.Members, load.Member{Name: m.Name, Value: bare})
+		}
+	}
+	if own := result.Get("$defs"); own != nil {
+		for _, m := range own.Members {
+			merged = with(merged, m.Name, m.Value)
+		}
+	}
+	properties := with(envelope.Get("properties"), "normalized_result", without(result, "$defs", "$schema"))
+	out := with(envelope, "properties", properties)
+	if len(merged.Members) > 0 {
+		out = with(out, "$defs", merged)
+	}
+	return out
+}

@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"slices"
 
 	"rea/generated/model"
 	"rea/runtime/engine"
@@ -113,4 +114,9 @@ func (c *Call) Name(ctx context.Context, addr model.Address) (*string, error) {
 		return nil, err
 	}
 	return &item.Name, nil
+}
+
+// Has reports whether the engine states the capability.
+func (c *Call) Has(capability model.EngineCapability) bool {
+	return slices.Contains(c.Engine.Capabilities(), capability)
 }

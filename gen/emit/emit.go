@@ -29,6 +29,7 @@ func Files(set *load.Set, api *ir.API) (map[string][]byte, error) {
 	w.write(declared(api, "model"))
 	w.write(faults(api))
 	w.tools(api)
+	w.commands(api)
 	all, err := projected(set, api)
 	if err != nil {
 		return nil, err

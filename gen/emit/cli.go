@@ -1,0 +1,174 @@
+package emit
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dave/jennifer/jen"
+
+	"rea/gen/ir"
+)
+
+const cliPath = "rea/generated/cli"
+
+// commands emits the table
+//
+//	var commands = []Command{{Name: "list-names", Tool: "list_names", …}}
+//
+//	func Commands() []Command
+func (w *writer) commands(api *ir.API) {
+	f := newFile(cliPath)
+	f.Comment("Commands are the commands of all tools, in order of name.")
+	f.Func().Id("Commands").Params().Index().Id("Command").Block(jen.Return(jen.Id("commands")))
+	f.Var().Id("commands").Op("=").Index().Id("Command").ValuesFunc(func(g *jen.Group) {
+		for _, t := range api.Tools {
+			g.Line().Values(command(t))
+		}
+		g.Line()
+	})
+	w.add("generated/cli/commands.gen.go", f)
+}
+
+func kebab(name string) string { return strings.ReplaceAll(name, "_", "-") }
+
+func command(t *ir.Tool) jen.Dict {
+	d := jen.Dict{
+		jen.Id("Name"):        jen.Lit(kebab(t.Name)),
+		jen.Id("Tool"):        jen.Lit(t.Name),
+		jen.Id("Family"):      jen.Lit(t.Family),
+		jen.Id("Title"):       jen.Lit(t.Title),
+		jen.Id("Description"): jen.Lit(t.Description),
+	}
+	if t.NeedsTarget {
+		d[jen.Id("Target")] = jen.True()
+	}
+	if t.Hidden {
+		d[jen.Id("Hidden")] = jen.True()
+	}
+	var flags []argument
+	for _, field := range t.TopFields() {
+		flags = append(flags, arguments(field, "", "", requiredIn(t, field), 0)...)
+	}
+	var positionals []argument
+	for _, name := range t.Positional {
+		if i := slices.IndexFunc(flags, func(a argument) bool { return a.pointer == "/"+name }); i >= 0 {
+			positionals = append(positionals, flags[i])
+		}
+	}
+	if len(positionals) > 0 {
+		d[jen.Id("Positionals")] = argumentList(positionals)
+	}
+	if len(flags) > 0 {
+		d[jen.Id("Flags")] = argumentList(flags)
+	}
+	return d
+}
+
+// requiredIn reports whether every variant of the input requires the property.
+func requiredIn(t *ir.Tool, field *ir.Field) bool {
+	for _, v := range t.Input.Variants {
+		if !slices.ContainsFunc(v.Type.Fields, func(f *ir.Field) bool { return f.JSON == field.JSON && f.Required }) {
+			return false
+		}
+	}
+	return field.Required
+}
+
+type argument struct {
+	name, pointer, typ, help, fallback string
+	enum                               []string
+	required, repeated                 bool
+}
+
+// arguments are the flags of one property: one, or for an object of fixed
+// properties one each.
+func arguments(field *ir.Field, prefix, pointer string, required bool, depth int) []argument {
+	a := argument{name: prefix + kebab(field.JSON), pointer: pointer + "/" + field.JSON,
+		help: field.Doc, required: required}
+	if a.help == "" {
+		a.help = field.Type.Doc
+	}
+	t := field.Type
+	for t.Kind == ir.Nullable {
+		t = t.Elem
+	}
+	if t.Kind == ir.Struct && depth == 0 && len(t.Fields) > 0 {
+		var out []argument
+		for _, inner := range t.Fields {
+			out = append(out, arguments(inner, a.name+"-", a.pointer, required && inner.Required, depth+1)...)
+		}
+		return out
+	}
+	if field.Default != nil {
+		a.fallback = field.Default.JSON()
+	}
+	if t.Kind == ir.Array && scalar(t.Elem) != "JSON" {
+		a.repeated = true
+		t = t.Elem
+	}
+	a.typ = scalar(t)
+	for _, v := range t.Values {
+		a.enum = append(a.enum, v.JSON)
+	}
+	if t.Kind == ir.Const {
+		a.enum = []string{strings.Trim(t.Const.JSON(), `"`)}
+	}
+	return []argument{a}
+}
+
+// scalar is the cli.Type of a type.
+func scalar(t *ir.Type) string {
+	switch t.Kind {
+	case ir.String:
+		if t.Path {
+			return "Path"
+		}
+		return "String"
+	case ir.Enum, ir.Address:
+		return "String"
+	case ir.Integer, ir.Unsigned:
+		return "Integer"
+	case ir.Number:
+		return "Number"
+	case ir.Boolean:
+		return "Boolean"
+	case ir.Const:
+		switch goType(t).GoString() {
+		case "string":
+			return "String"
+		case "int64":
+			return "Integer"
+		}
+		return "Boolean"
+	}
+	return "JSON"
+}
+
+func argumentList(args []argument) *jen.Statement {
+	return jen.Index().Id("Argument").ValuesFunc(func(g *jen.Group) {
+		for _, a := range args {
+			d := jen.Dict{
+				jen.Id("Name"):    jen.Lit(a.name),
+				jen.Id("Pointer"): jen.Lit(a.pointer),
+				jen.Id("Type"):    jen.Id(a.typ),
+			}
+			if a.help != "" {
+				d[jen.Id("Help")] = jen.Lit(a.help)
+			}
+			if a.fallback != "" {
+				d[jen.Id("Default")] = raw(a.fallback)
+			}
+			if len(a.enum) > 0 {
+				d[jen.Id("Enum")] = strs(a.enum)
+			}
+			if a.required {
+				d[jen.Id("Required")] = jen.True()
+			}
+			if a.repeated {
+				d[jen.Id("Repeated")] = jen.True()
+			}
+			g.Line().Values(d)
+		}
+		g.Line()
+	})
+}

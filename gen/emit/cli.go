@@ -22,7 +22,7 @@ func (w *writer) commands(api *ir.API) {
 	f.Func().Id("Commands").Params().Index().Id("Command").Block(jen.Return(jen.Id("commands")))
 	f.Var().Id("commands").Op("=").Index().Id("Command").ValuesFunc(func(g *jen.Group) {
 		for _, t := range api.Tools {
-			g.Line().Values(command(t))
+			g.Line().Add(command(t))
 		}
 		g.Line()
 	})
@@ -31,20 +31,14 @@ func (w *writer) commands(api *ir.API) {
 
 func kebab(name string) string { return strings.ReplaceAll(name, "_", "-") }
 
-func command(t *ir.Tool) jen.Dict {
-	d := jen.Dict{
-		jen.Id("Name"):        jen.Lit(kebab(t.Name)),
-		jen.Id("Tool"):        jen.Lit(t.Name),
-		jen.Id("Family"):      jen.Lit(t.Family),
-		jen.Id("Title"):       jen.Lit(t.Title),
-		jen.Id("Description"): jen.Lit(t.Description),
-	}
-	if t.NeedsTarget {
-		d[jen.Id("Target")] = jen.True()
-	}
-	if t.Hidden {
-		d[jen.Id("Hidden")] = jen.True()
-	}
+func command(t *ir.Tool) jen.Code {
+	var d fields
+	d.set("Name", jen.Lit(kebab(t.Name)))
+	d.set("Tool", jen.Lit(t.Name))
+	d.set("Family", jen.Lit(t.Family))
+	d.set("Title", jen.Lit(t.Title))
+	d.set("Description", jen.Lit(t.Description))
+	d.flag("Target", t.NeedsTarget)
 	var flags []argument
 	for _, field := range t.TopFields() {
 		flags = append(flags, arguments(field, "", "", requiredIn(t, field), 0)...)
@@ -56,12 +50,13 @@ func command(t *ir.Tool) jen.Dict {
 		}
 	}
 	if len(positionals) > 0 {
-		d[jen.Id("Positionals")] = argumentList(positionals)
+		d.set("Positionals", argumentList(positionals))
 	}
 	if len(flags) > 0 {
-		d[jen.Id("Flags")] = argumentList(flags)
+		d.set("Flags", argumentList(flags))
 	}
-	return d
+	d.flag("Hidden", t.Hidden)
+	return d.values()
 }
 
 // requiredIn reports whether every variant of the input requires the property.
@@ -147,27 +142,20 @@ func scalar(t *ir.Type) string {
 func argumentList(args []argument) *jen.Statement {
 	return jen.Index().Id("Argument").ValuesFunc(func(g *jen.Group) {
 		for _, a := range args {
-			d := jen.Dict{
-				jen.Id("Name"):    jen.Lit(a.name),
-				jen.Id("Pointer"): jen.Lit(a.pointer),
-				jen.Id("Type"):    jen.Id(a.typ),
-			}
+			var d fields
+			d.set("Name", jen.Lit(a.name))
+			d.set("Pointer", jen.Lit(a.pointer))
+			d.set("Type", jen.Id(a.typ))
 			if a.help != "" {
-				d[jen.Id("Help")] = jen.Lit(a.help)
+				d.set("Help", jen.Lit(a.help))
 			}
 			if a.fallback != "" {
-				d[jen.Id("Default")] = raw(a.fallback)
+				d.set("Default", raw(a.fallback))
 			}
-			if len(a.enum) > 0 {
-				d[jen.Id("Enum")] = strs(a.enum)
-			}
-			if a.required {
-				d[jen.Id("Required")] = jen.True()
-			}
-			if a.repeated {
-				d[jen.Id("Repeated")] = jen.True()
-			}
-			g.Line().Values(d)
+			d.texts("Enum", a.enum)
+			d.flag("Required", a.required)
+			d.flag("Repeated", a.repeated)
+			g.Line().Add(d.inline())
 		}
 		g.Line()
 	})

@@ -27,16 +27,7 @@ func faults(api *ir.API) stems {
 		f.Const().Id(x.Go + "Code").Id("Code").Op("=").Lit(x.Code)
 		doc(f, x.Go, x.Doc)
 		f.Func().Id(x.Go).Params(jen.Id("d").Id(x.Details.Name), jen.Id("cause").Error()).Error().Block(
-			jen.Return(jen.Op("&").Id("Error").Values(jen.Dict{
-				jen.Id("Code"):      jen.Id(x.Go + "Code"),
-				jen.Id("Category"):  jen.Id(categoryGo[x.Category]),
-				jen.Id("Message"):   message(x),
-				jen.Id("Retryable"): jen.Lit(x.Retryable),
-				jen.Id("Remediation"): jen.Id("Remediation").Values(jen.Dict{
-					jen.Id("Action"): jen.Lit(x.Action), jen.Id("RestartRequired"): jen.Lit(x.Restart)}),
-				jen.Id("Details"): jen.Op("&").Id("d"),
-				jen.Id("Cause"):   jen.Id("cause"),
-			})))
+			jen.Return(jen.Op("&").Id("Error").Add(diagnostic(x))))
 	}
 	f := s.file("codes")
 	f.Comment("Codes are all there are, sorted.")
@@ -47,6 +38,21 @@ func faults(api *ir.API) stems {
 		g.Line()
 	})))
 	return s
+}
+
+func diagnostic(x *ir.Fault) *jen.Statement {
+	var d fields
+	d.set("Code", jen.Id(x.Go+"Code"))
+	d.set("Category", jen.Id(categoryGo[x.Category]))
+	d.set("Message", message(x))
+	d.flag("Retryable", x.Retryable)
+	var remediation fields
+	remediation.set("Action", jen.Lit(x.Action))
+	remediation.flag("RestartRequired", x.Restart)
+	d.set("Remediation", jen.Id("Remediation").Add(remediation.inline()))
+	d.set("Details", jen.Op("&").Id("d"))
+	d.set("Cause", jen.Id("cause"))
+	return d.values()
 }
 
 // categoryGo are the constants of generated/fault/fault.go.

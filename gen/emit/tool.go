@@ -18,7 +18,7 @@ func (w *writer) tools(api *ir.API) {
 		f := s.file(t.Name)
 		root(f, t, t.Input, "Input", "the arguments")
 		root(f, t, t.Output, "Output", "a result")
-		f.Var().Id(specVar(t)).Op("=").Id("Spec").Values(spec(t, api))
+		f.Var().Id(specVar(t)).Op("=").Id("Spec").Add(spec(t, api))
 		if len(t.Retained) > 0 {
 			retained(f, t)
 		}
@@ -77,64 +77,49 @@ func strs(list []string) *jen.Statement {
 }
 
 // spec is the specification of a tool as fields of a Spec literal.
-func spec(t *ir.Tool, api *ir.API) jen.Dict {
-	d := jen.Dict{
-		jen.Id("Name"):        jen.Lit(t.Name),
-		jen.Id("Family"):      jen.Lit(t.Family),
-		jen.Id("Title"):       jen.Lit(t.Title),
-		jen.Id("Description"): jen.Lit(t.Description),
-	}
-	requires := jen.Dict{}
-	if t.NeedsTarget {
-		requires[jen.Id("Target")] = jen.True()
-	}
+func spec(t *ir.Tool, api *ir.API) *jen.Statement {
+	var d, requires, effects fields
+	requires.flag("Target", t.NeedsTarget)
 	if len(t.Engine) > 0 {
-		requires[jen.Id("Engine")] = jen.Index().Qual(modelPath, "EngineCapability").Values(enumValues(api, "EngineCapability", t.Engine)...)
+		requires.set("Engine", jen.Index().Qual(modelPath, "EngineCapability").Values(enumValues(api, "EngineCapability", t.Engine)...))
 	}
-	for field, list := range map[string][]string{"Host": t.Host, "ClientRequired": t.ClientRequired, "ClientOptional": t.ClientOptional} {
-		if len(list) > 0 {
-			requires[jen.Id(field)] = strs(list)
-		}
+	requires.texts("Host", t.Host)
+	requires.texts("ClientRequired", t.ClientRequired)
+	requires.texts("ClientOptional", t.ClientOptional)
+	for _, name := range ir.Effects {
+		effects.flag(camel(name), t.Effects[name])
 	}
-	d[jen.Id("Requires")] = jen.Id("Requires").Values(requires)
-	effects := jen.Dict{}
-	for name, on := range t.Effects {
-		if on {
-			effects[jen.Id(camel(name))] = jen.True()
-		}
-	}
-	d[jen.Id("Effects")] = jen.Id("Effects").Values(effects)
-	d[jen.Id("Errors")] = jen.Index().Qual(faultPath, "Code").ValuesFunc(func(g *jen.Group) {
+	d.set("Name", jen.Lit(t.Name))
+	d.set("Family", jen.Lit(t.Family))
+	d.set("Title", jen.Lit(t.Title))
+	d.set("Description", jen.Lit(t.Description))
+	d.set("Requires", jen.Id("Requires").Add(requires.inline()))
+	d.set("Effects", jen.Id("Effects").Add(effects.inline()))
+	d.set("Errors", jen.Index().Qual(faultPath, "Code").ValuesFunc(func(g *jen.Group) {
 		for _, code := range t.Errors {
 			i := slices.IndexFunc(api.Faults, func(f *ir.Fault) bool { return f.Code == code })
-			if i >= 0 {
-				g.Line().Qual(faultPath, api.Faults[i].Go+"Code")
-			}
+			g.Line().Qual(faultPath, api.Faults[i].Go+"Code")
 		}
 		g.Line()
-	})
+	}))
 	if e := t.Evidence; e != nil {
-		d[jen.Id("Evidence")] = jen.Op("&").Id("Evidence").Values(jen.Dict{
-			jen.Id("PredicateType"): jen.Lit(e.PredicateType),
-			jen.Id("Confidence"):    enumValues(api, "EvidenceConfidence", []string{e.Confidence})[0],
-			jen.Id("Authority"):     enumValues(api, "EvidenceAuthority", []string{e.Authority})[0],
-		})
+		var sealed fields
+		sealed.set("PredicateType", jen.Lit(e.PredicateType))
+		sealed.set("Confidence", enumValues(api, "EvidenceConfidence", []string{e.Confidence})[0])
+		sealed.set("Authority", enumValues(api, "EvidenceAuthority", []string{e.Authority})[0])
+		d.set("Evidence", jen.Op("&").Id("Evidence").Add(sealed.values()))
 	}
-	for field, list := range map[string][]string{"Retained": t.Retained, "Paths": t.Paths, "Positional": t.Positional} {
-		if len(list) > 0 {
-			d[jen.Id(field)] = strs(list)
-		}
-	}
-	if t.Hidden {
-		d[jen.Id("Hidden")] = jen.True()
-	}
-	d[jen.Id("Examples")] = jen.Index().Id("Example").ValuesFunc(func(g *jen.Group) {
+	d.texts("Retained", t.Retained)
+	d.texts("Paths", t.Paths)
+	d.texts("Positional", t.Positional)
+	d.flag("Hidden", t.Hidden)
+	d.set("Examples", jen.Index().Id("Example").ValuesFunc(func(g *jen.Group) {
 		for _, e := range t.Examples {
 			g.Line().Values(jen.Lit(e.Title), raw(e.Input.JSON()))
 		}
 		g.Line()
-	})
-	return d
+	}))
+	return d.values()
 }
 
 // enumValues are the constants of a model enum.

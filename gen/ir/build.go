@@ -266,8 +266,9 @@ func (b *builder) fault(doc *load.Doc) *Fault {
 var Categories = []string{"cancelled", "execution_failure", "integrity_mismatch", "invalid_input", "timeout",
 	"truncated", "unavailable", "unsupported_provider"}
 
-// message splits "no procedure matches {selector}" at its properties. Strings
-// are quoted, except those marked as our own words: {reason:plain}.
+// message splits "cannot open {path}: {reason}" at its properties. Strings are
+// quoted, except our own words: explanations, which follow a colon, and what is
+// marked as {operation:plain}.
 func (b *builder) message(x *load.Node, details *Type) []Part {
 	var parts []Part
 	rest := x.Str("message")
@@ -296,7 +297,8 @@ func (b *builder) message(x *load.Node, details *Type) []Part {
 		default:
 			b.fail(x.Get("message"), "message: {%s} is no text, number or list of texts", name)
 		}
-		parts = append(parts, Part{Field: f, Plain: plain})
+		explains := strings.HasSuffix(text, ": ")
+		parts = append(parts, Part{Field: f, Plain: plain || explains})
 		rest = tail
 	}
 	return parts

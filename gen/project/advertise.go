@@ -18,7 +18,7 @@ const MaxExamples = 2
 // dropped. Examples are valid inputs; those that only inline Evidence could carry
 // are left to the contract.
 func Full(contained *load.Node, examples []*load.Node) *load.Node {
-	out := share(advertised(mergeRoot(contained)))
+	out := share(quietRecords(advertised(mergeRoot(contained))))
 	out = dropTitles(out)
 	shown := list()
 	for _, e := range examples {
@@ -36,6 +36,19 @@ func Full(contained *load.Node, examples []*load.Node) *load.Node {
 // advertised drops what clients can't use: formats of our own, and the bounds
 // that hold anyway.
 func advertised(n *load.Node) *load.Node { return rewrite(n, plainFormat) }
+
+// quietRecords drops the prose inside Evidence records: callers pass records on as
+// they got them, and the words would push the tool's own out of what clients show.
+func quietRecords(n *load.Node) *load.Node {
+	return rewrite(n, func(s *load.Node) *load.Node {
+		p := s.Get("properties")
+		if !p.Has("evidence_id") || !p.Has("normalized_result") {
+			return s
+		}
+		quiet := rewrite(s, func(s *load.Node) *load.Node { return without(s, "title", "description") })
+		return describe(quiet, s.Str("description"))
+	})
+}
 
 func dropTitles(n *load.Node) *load.Node {
 	return rewrite(n, func(s *load.Node) *load.Node { return without(s, "title") })

@@ -67,15 +67,11 @@ const AddressNotMappedCode Code = "address_not_mapped"
 // AddressNotMapped: The target maps nothing at this address.
 func AddressNotMapped(d AddressNotMappedDetails, cause error) error {
 	return &Error{
-		Category: InvalidInput,
-		Cause:    cause,
-		Code:     AddressNotMappedCode,
-		Details:  &d,
-		Message:  "nothing is mapped at " + shown(d.Address),
-		Remediation: Remediation{
-			Action:          "See list_segments for the mapped ranges.",
-			RestartRequired: false,
-		},
-		Retryable: false,
+		Code:        AddressNotMappedCode,
+		Category:    InvalidInput,
+		Message:     "nothing is mapped at " + shown(d.Address),
+		Remediation: Remediation{Action: "See list_segments for the mapped ranges."},
+		Details:     &d,
+		Cause:       cause,
 	}
 }

@@ -75,15 +75,11 @@ const AmbiguousProcedureCode Code = "ambiguous_procedure"
 // AmbiguousProcedure: Several procedures have this name.
 func AmbiguousProcedure(d AmbiguousProcedureDetails, cause error) error {
 	return &Error{
-		Category: InvalidInput,
-		Cause:    cause,
-		Code:     AmbiguousProcedureCode,
-		Details:  &d,
-		Message:  shown(d.Selector) + " names " + shown(d.Count) + " procedures",
-		Remediation: Remediation{
-			Action:          "Give the address of the one that is meant.",
-			RestartRequired: false,
-		},
-		Retryable: false,
+		Code:        AmbiguousProcedureCode,
+		Category:    InvalidInput,
+		Message:     shown(d.Selector) + " names " + shown(d.Count) + " procedures",
+		Remediation: Remediation{Action: "Give the address of the one that is meant."},
+		Details:     &d,
+		Cause:       cause,
 	}
 }

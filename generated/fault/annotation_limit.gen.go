@@ -57,15 +57,11 @@ const AnnotationLimitCode Code = "annotation_limit"
 // AnnotationLimit: The session holds as many analyst annotations as it keeps.
 func AnnotationLimit(d AnnotationLimitDetails, cause error) error {
 	return &Error{
-		Category: Unavailable,
-		Cause:    cause,
-		Code:     AnnotationLimitCode,
-		Details:  &d,
-		Message:  "the session already holds " + shown(d.Limit) + " annotations",
-		Remediation: Remediation{
-			Action:          "Remove annotations, or export the evidence and reopen the target.",
-			RestartRequired: false,
-		},
-		Retryable: false,
+		Code:        AnnotationLimitCode,
+		Category:    Unavailable,
+		Message:     "the session already holds " + shown(d.Limit) + " annotations",
+		Remediation: Remediation{Action: "Remove annotations, or export the evidence and reopen the target."},
+		Details:     &d,
+		Cause:       cause,
 	}
 }

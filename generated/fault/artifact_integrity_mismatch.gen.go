@@ -73,15 +73,11 @@ const ArtifactIntegrityMismatchCode Code = "artifact_integrity_mismatch"
 // them.
 func ArtifactIntegrityMismatch(d ArtifactIntegrityMismatchDetails, cause error) error {
 	return &Error{
-		Category: IntegrityMismatch,
-		Cause:    cause,
-		Code:     ArtifactIntegrityMismatchCode,
-		Details:  &d,
-		Message:  shown(d.Path) + " contradicts its declared hash",
-		Remediation: Remediation{
-			Action:          "Treat the bytes as altered; continue past it only with integrity_policy record-and-continue.",
-			RestartRequired: false,
-		},
-		Retryable: false,
+		Code:        ArtifactIntegrityMismatchCode,
+		Category:    IntegrityMismatch,
+		Message:     shown(d.Path) + " contradicts its declared hash",
+		Remediation: Remediation{Action: "Treat the bytes as altered; continue past it only with integrity_policy record-and-continue."},
+		Details:     &d,
+		Cause:       cause,
 	}
 }

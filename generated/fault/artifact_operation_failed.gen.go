@@ -98,15 +98,11 @@ const ArtifactOperationFailedCode Code = "artifact_operation_failed"
 // ArtifactOperationFailed: A file could not be written or read.
 func ArtifactOperationFailed(d ArtifactOperationFailedDetails, cause error) error {
 	return &Error{
-		Category: Execution,
-		Cause:    cause,
-		Code:     ArtifactOperationFailedCode,
-		Details:  &d,
-		Message:  "cannot " + shown(d.Operation) + " " + shown(d.Path) + ": " + shown(d.Reason),
-		Remediation: Remediation{
-			Action:          "Check the path, its parents and the free space; nothing was changed.",
-			RestartRequired: false,
-		},
-		Retryable: false,
+		Code:        ArtifactOperationFailedCode,
+		Category:    Execution,
+		Message:     "cannot " + shown(d.Operation) + " " + shown(d.Path) + ": " + plain(d.Reason),
+		Remediation: Remediation{Action: "Check the path, its parents and the free space; nothing was changed."},
+		Details:     &d,
+		Cause:       cause,
 	}
 }

@@ -54,15 +54,12 @@ const CancelledCode Code = "cancelled"
 // Cancelled: The caller cancelled the call; nothing was recorded.
 func Cancelled(d CancelledDetails, cause error) error {
 	return &Error{
-		Category: CategoryCancelled,
-		Cause:    cause,
-		Code:     CancelledCode,
-		Details:  &d,
-		Message:  "the call was cancelled",
-		Remediation: Remediation{
-			Action:          "Call again when the result is wanted.",
-			RestartRequired: false,
-		},
-		Retryable: true,
+		Code:        CancelledCode,
+		Category:    CategoryCancelled,
+		Message:     "the call was cancelled",
+		Retryable:   true,
+		Remediation: Remediation{Action: "Call again when the result is wanted."},
+		Details:     &d,
+		Cause:       cause,
 	}
 }

@@ -92,15 +92,11 @@ const CapabilityUnavailableCode Code = "capability_unavailable"
 // engine, the host or the client.
 func CapabilityUnavailable(d CapabilityUnavailableDetails, cause error) error {
 	return &Error{
-		Category: Unavailable,
-		Cause:    cause,
-		Code:     CapabilityUnavailableCode,
-		Details:  &d,
-		Message:  shown(d.Tool) + " is unavailable: " + shown(d.Reason),
-		Remediation: Remediation{
-			Action:          "Read the reason; open the target with an engine that has the capability, see binary_session analysis_provider_candidates.",
-			RestartRequired: false,
-		},
-		Retryable: false,
+		Code:        CapabilityUnavailableCode,
+		Category:    Unavailable,
+		Message:     shown(d.Tool) + " is unavailable: " + plain(d.Reason),
+		Remediation: Remediation{Action: "Read the reason; open the target with an engine that has the capability, see binary_session analysis_provider_candidates."},
+		Details:     &d,
+		Cause:       cause,
 	}
 }

@@ -67,15 +67,11 @@ const CleanupIncompleteCode Code = "cleanup_incomplete"
 // CleanupIncomplete: Owned resources could not be released.
 func CleanupIncomplete(d CleanupIncompleteDetails, cause error) error {
 	return &Error{
-		Category: Execution,
-		Cause:    cause,
-		Code:     CleanupIncompleteCode,
-		Details:  &d,
-		Message:  "cleanup is incomplete: " + shown(d.Reason),
-		Remediation: Remediation{
-			Action:          "Release the listed resources by hand before trying again.",
-			RestartRequired: false,
-		},
-		Retryable: false,
+		Code:        CleanupIncompleteCode,
+		Category:    Execution,
+		Message:     "cleanup is incomplete: " + plain(d.Reason),
+		Remediation: Remediation{Action: "Release the listed resources by hand before trying again."},
+		Details:     &d,
+		Cause:       cause,
 	}
 }

@@ -71,15 +71,11 @@ const ConfigurationInvalidCode Code = "configuration_invalid"
 // ConfigurationInvalid: A setting has a value that is not accepted.
 func ConfigurationInvalid(d ConfigurationInvalidDetails, cause error) error {
 	return &Error{
-		Category: InvalidInput,
-		Cause:    cause,
-		Code:     ConfigurationInvalidCode,
-		Details:  &d,
-		Message:  shown(d.Name) + "=" + shown(d.Value) + " is not accepted: " + shown(d.Expected),
-		Remediation: Remediation{
-			Action:          "Correct or unset the setting and start again.",
-			RestartRequired: true,
-		},
-		Retryable: false,
+		Code:        ConfigurationInvalidCode,
+		Category:    InvalidInput,
+		Message:     shown(d.Name) + "=" + shown(d.Value) + " is not accepted: " + plain(d.Expected),
+		Remediation: Remediation{Action: "Correct or unset the setting and start again.", RestartRequired: true},
+		Details:     &d,
+		Cause:       cause,
 	}
 }

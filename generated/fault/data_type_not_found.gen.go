@@ -66,15 +66,11 @@ const DataTypeNotFoundCode Code = "data_type_not_found"
 // DataTypeNotFound: The debug information has no such type.
 func DataTypeNotFound(d DataTypeNotFoundDetails, cause error) error {
 	return &Error{
-		Category: InvalidInput,
-		Cause:    cause,
-		Code:     DataTypeNotFoundCode,
-		Details:  &d,
-		Message:  "no data type is named " + shown(d.Name),
-		Remediation: Remediation{
-			Action:          "Take a name from nearest, or list types with inspect_native_data_type and a pattern.",
-			RestartRequired: false,
-		},
-		Retryable: false,
+		Code:        DataTypeNotFoundCode,
+		Category:    InvalidInput,
+		Message:     "no data type is named " + shown(d.Name),
+		Remediation: Remediation{Action: "Take a name from nearest, or list types with inspect_native_data_type and a pattern."},
+		Details:     &d,
+		Cause:       cause,
 	}
 }

@@ -66,15 +66,11 @@ const DocumentNotFoundCode Code = "document_not_found"
 // DocumentNotFound: No open document has this name.
 func DocumentNotFound(d DocumentNotFoundDetails, cause error) error {
 	return &Error{
-		Category: InvalidInput,
-		Cause:    cause,
-		Code:     DocumentNotFoundCode,
-		Details:  &d,
-		Message:  "no document is named " + shown(d.Document),
-		Remediation: Remediation{
-			Action:          "Leave document out, or take a name from list_documents.",
-			RestartRequired: false,
-		},
-		Retryable: false,
+		Code:        DocumentNotFoundCode,
+		Category:    InvalidInput,
+		Message:     "no document is named " + shown(d.Document),
+		Remediation: Remediation{Action: "Leave document out, or take a name from list_documents."},
+		Details:     &d,
+		Cause:       cause,
 	}
 }

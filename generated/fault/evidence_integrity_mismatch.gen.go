@@ -83,15 +83,11 @@ const EvidenceIntegrityMismatchCode Code = "evidence_integrity_mismatch"
 // EvidenceIntegrityMismatch: A record or bundle is not what its identity says.
 func EvidenceIntegrityMismatch(d EvidenceIntegrityMismatchDetails, cause error) error {
 	return &Error{
-		Category: IntegrityMismatch,
-		Cause:    cause,
-		Code:     EvidenceIntegrityMismatchCode,
-		Details:  &d,
-		Message:  "evidence is rejected at " + shown(d.Pointer) + ": " + shown(d.Reason),
-		Remediation: Remediation{
-			Action:          "Take the record from its producer again; an altered record cannot be used.",
-			RestartRequired: false,
-		},
-		Retryable: false,
+		Code:        EvidenceIntegrityMismatchCode,
+		Category:    IntegrityMismatch,
+		Message:     "evidence is rejected at " + shown(d.Pointer) + ": " + plain(d.Reason),
+		Remediation: Remediation{Action: "Take the record from its producer again; an altered record cannot be used."},
+		Details:     &d,
+		Cause:       cause,
 	}
 }

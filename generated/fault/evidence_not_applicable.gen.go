@@ -86,15 +86,11 @@ const EvidenceNotApplicableCode Code = "evidence_not_applicable"
 // takes.
 func EvidenceNotApplicable(d EvidenceNotApplicableDetails, cause error) error {
 	return &Error{
-		Category: InvalidInput,
-		Cause:    cause,
-		Code:     EvidenceNotApplicableCode,
-		Details:  &d,
-		Message:  "record " + shown(d.EvidenceID) + " was made by " + shown(d.Operation) + " and cannot be used here",
-		Remediation: Remediation{
-			Action:          "Give a record of one of the accepted operations.",
-			RestartRequired: false,
-		},
-		Retryable: false,
+		Code:        EvidenceNotApplicableCode,
+		Category:    InvalidInput,
+		Message:     "record " + shown(d.EvidenceID) + " was made by " + shown(d.Operation) + " and cannot be used here",
+		Remediation: Remediation{Action: "Give a record of one of the accepted operations."},
+		Details:     &d,
+		Cause:       cause,
 	}
 }

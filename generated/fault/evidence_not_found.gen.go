@@ -59,15 +59,11 @@ const EvidenceNotFoundCode Code = "evidence_not_found"
 // EvidenceNotFound: This connection does not hold the record.
 func EvidenceNotFound(d EvidenceNotFoundDetails, cause error) error {
 	return &Error{
-		Category: InvalidInput,
-		Cause:    cause,
-		Code:     EvidenceNotFoundCode,
-		Details:  &d,
-		Message:  "this connection holds no record " + shown(d.EvidenceID),
-		Remediation: Remediation{
-			Action:          "Give the complete record inline, repeat its producer, or import an exported bundle.",
-			RestartRequired: false,
-		},
-		Retryable: false,
+		Code:        EvidenceNotFoundCode,
+		Category:    InvalidInput,
+		Message:     "this connection holds no record " + shown(d.EvidenceID),
+		Remediation: Remediation{Action: "Give the complete record inline, repeat its producer, or import an exported bundle."},
+		Details:     &d,
+		Cause:       cause,
 	}
 }

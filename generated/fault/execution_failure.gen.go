@@ -64,15 +64,11 @@ const ExecutionFailureCode Code = "execution_failure"
 // own.
 func ExecutionFailure(d ExecutionFailureDetails, cause error) error {
 	return &Error{
-		Category: Execution,
-		Cause:    cause,
-		Code:     ExecutionFailureCode,
-		Details:  &d,
-		Message:  shown(d.Operation) + " failed: " + shown(d.Reason),
-		Remediation: Remediation{
-			Action:          "Report it with the input that shows it; the server goes on serving.",
-			RestartRequired: false,
-		},
-		Retryable: false,
+		Code:        ExecutionFailureCode,
+		Category:    Execution,
+		Message:     shown(d.Operation) + " failed: " + plain(d.Reason),
+		Remediation: Remediation{Action: "Report it with the input that shows it; the server goes on serving."},
+		Details:     &d,
+		Cause:       cause,
 	}
 }

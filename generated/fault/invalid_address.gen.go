@@ -62,15 +62,11 @@ const InvalidAddressCode Code = "invalid_address"
 // InvalidAddress: The text is not an address.
 func InvalidAddress(d InvalidAddressDetails, cause error) error {
 	return &Error{
-		Category: InvalidInput,
-		Cause:    cause,
-		Code:     InvalidAddressCode,
-		Details:  &d,
-		Message:  shown(d.Value) + " is not an address: " + shown(d.Reason),
-		Remediation: Remediation{
-			Action:          "Write the address in hexadecimal, for example 0x401000.",
-			RestartRequired: false,
-		},
-		Retryable: false,
+		Code:        InvalidAddressCode,
+		Category:    InvalidInput,
+		Message:     shown(d.Value) + " is not an address: " + plain(d.Reason),
+		Remediation: Remediation{Action: "Write the address in hexadecimal, for example 0x401000."},
+		Details:     &d,
+		Cause:       cause,
 	}
 }

@@ -62,15 +62,11 @@ const InvalidPatternCode Code = "invalid_pattern"
 // InvalidPattern: The regular expression does not compile.
 func InvalidPattern(d InvalidPatternDetails, cause error) error {
 	return &Error{
-		Category: InvalidInput,
-		Cause:    cause,
-		Code:     InvalidPatternCode,
-		Details:  &d,
-		Message:  "pattern " + shown(d.Pattern) + " does not compile: " + shown(d.Reason),
-		Remediation: Remediation{
-			Action:          "Write an RE2 expression (no look-around, no back-references), or search with mode literal.",
-			RestartRequired: false,
-		},
-		Retryable: false,
+		Code:        InvalidPatternCode,
+		Category:    InvalidInput,
+		Message:     "pattern " + shown(d.Pattern) + " does not compile: " + plain(d.Reason),
+		Remediation: Remediation{Action: "Write an RE2 expression (no look-around, no back-references), or search with mode literal."},
+		Details:     &d,
+		Cause:       cause,
 	}
 }

@@ -84,15 +84,11 @@ const InvalidRequestCode Code = "invalid_request"
 // InvalidRequest: The arguments do not satisfy the canonical input schema.
 func InvalidRequest(d InvalidRequestDetails, cause error) error {
 	return &Error{
-		Category: InvalidInput,
-		Cause:    cause,
-		Code:     InvalidRequestCode,
-		Details:  &d,
-		Message:  "argument " + shown(d.Pointer) + ": " + shown(d.Expected),
-		Remediation: Remediation{
-			Action:          "Correct the argument at the pointer and call again; the tool description and its schema state what it takes.",
-			RestartRequired: false,
-		},
-		Retryable: false,
+		Code:        InvalidRequestCode,
+		Category:    InvalidInput,
+		Message:     "argument " + shown(d.Pointer) + ": " + plain(d.Expected),
+		Remediation: Remediation{Action: "Correct the argument at the pointer and call again; the tool description and its schema state what it takes."},
+		Details:     &d,
+		Cause:       cause,
 	}
 }

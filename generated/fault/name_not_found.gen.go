@@ -66,15 +66,11 @@ const NameNotFoundCode Code = "name_not_found"
 // NameNotFound: No symbol, import, export or analyst name matches.
 func NameNotFound(d NameNotFoundDetails, cause error) error {
 	return &Error{
-		Category: InvalidInput,
-		Cause:    cause,
-		Code:     NameNotFoundCode,
-		Details:  &d,
-		Message:  "nothing is named " + shown(d.Name),
-		Remediation: Remediation{
-			Action:          "Search with list_names.",
-			RestartRequired: false,
-		},
-		Retryable: false,
+		Code:        NameNotFoundCode,
+		Category:    InvalidInput,
+		Message:     "nothing is named " + shown(d.Name),
+		Remediation: Remediation{Action: "Search with list_names."},
+		Details:     &d,
+		Cause:       cause,
 	}
 }

@@ -53,15 +53,11 @@ const NoTargetOpenCode Code = "no_target_open"
 // NoTargetOpen: The tool needs an open target.
 func NoTargetOpen(d NoTargetOpenDetails, cause error) error {
 	return &Error{
-		Category: Unavailable,
-		Cause:    cause,
-		Code:     NoTargetOpenCode,
-		Details:  &d,
-		Message:  shown(d.Tool) + " needs an open target and none is open",
-		Remediation: Remediation{
-			Action:          "Call open_binary with the path of the binary first.",
-			RestartRequired: false,
-		},
-		Retryable: false,
+		Code:        NoTargetOpenCode,
+		Category:    Unavailable,
+		Message:     shown(d.Tool) + " needs an open target and none is open",
+		Remediation: Remediation{Action: "Call open_binary with the path of the binary first."},
+		Details:     &d,
+		Cause:       cause,
 	}
 }

@@ -66,15 +66,11 @@ const ProcedureNotFoundCode Code = "procedure_not_found"
 // ProcedureNotFound: No procedure has this name or contains this address.
 func ProcedureNotFound(d ProcedureNotFoundDetails, cause error) error {
 	return &Error{
-		Category: InvalidInput,
-		Cause:    cause,
-		Code:     ProcedureNotFoundCode,
-		Details:  &d,
-		Message:  "no procedure matches " + shown(d.Selector),
-		Remediation: Remediation{
-			Action:          "Search with search_procedures, or give an address inside a procedure.",
-			RestartRequired: false,
-		},
-		Retryable: false,
+		Code:        ProcedureNotFoundCode,
+		Category:    InvalidInput,
+		Message:     "no procedure matches " + shown(d.Selector),
+		Remediation: Remediation{Action: "Search with search_procedures, or give an address inside a procedure."},
+		Details:     &d,
+		Cause:       cause,
 	}
 }

@@ -78,15 +78,11 @@ const ProcessCaptureFailedCode Code = "process_capture_failed"
 // ProcessCaptureFailed: A started process failed.
 func ProcessCaptureFailed(d ProcessCaptureFailedDetails, cause error) error {
 	return &Error{
-		Category: Execution,
-		Cause:    cause,
-		Code:     ProcessCaptureFailedCode,
-		Details:  &d,
-		Message:  "process " + shown(d.Name) + " failed: " + shown(d.Reason),
-		Remediation: Remediation{
-			Action:          "Read the reason and the observed output.",
-			RestartRequired: false,
-		},
-		Retryable: false,
+		Code:        ProcessCaptureFailedCode,
+		Category:    Execution,
+		Message:     "process " + shown(d.Name) + " failed: " + plain(d.Reason),
+		Remediation: Remediation{Action: "Read the reason and the observed output."},
+		Details:     &d,
+		Cause:       cause,
 	}
 }

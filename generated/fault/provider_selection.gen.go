@@ -113,15 +113,11 @@ const ProviderSelectionCode Code = "provider_selection"
 // support the target.
 func ProviderSelection(d ProviderSelectionDetails, cause error) error {
 	return &Error{
-		Category: UnsupportedProvider,
-		Cause:    cause,
-		Code:     ProviderSelectionCode,
-		Details:  &d,
-		Message:  "engine selection " + shown(d.Requested) + " failed: " + shown(d.Reason),
-		Remediation: Remediation{
-			Action:          "Choose one of the candidates by its id.",
-			RestartRequired: false,
-		},
-		Retryable: false,
+		Code:        ProviderSelectionCode,
+		Category:    UnsupportedProvider,
+		Message:     "engine selection " + shown(d.Requested) + " failed: " + plain(d.Reason),
+		Remediation: Remediation{Action: "Choose one of the candidates by its id."},
+		Details:     &d,
+		Cause:       cause,
 	}
 }

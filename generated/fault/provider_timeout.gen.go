@@ -74,15 +74,12 @@ const ProviderTimeoutCode Code = "provider_timeout"
 // ProviderTimeout: The engine did not answer within its own deadline.
 func ProviderTimeout(d ProviderTimeoutDetails, cause error) error {
 	return &Error{
-		Category: Timeout,
-		Cause:    cause,
-		Code:     ProviderTimeoutCode,
-		Details:  &d,
-		Message:  "engine " + shown(d.ProviderID) + " did not answer within " + shown(d.TimeoutMs) + " ms",
-		Remediation: Remediation{
-			Action:          "Close and reopen the target, then retry with a longer deadline.",
-			RestartRequired: false,
-		},
-		Retryable: true,
+		Code:        ProviderTimeoutCode,
+		Category:    Timeout,
+		Message:     "engine " + shown(d.ProviderID) + " did not answer within " + shown(d.TimeoutMs) + " ms",
+		Retryable:   true,
+		Remediation: Remediation{Action: "Close and reopen the target, then retry with a longer deadline."},
+		Details:     &d,
+		Cause:       cause,
 	}
 }

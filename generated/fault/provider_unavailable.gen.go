@@ -75,15 +75,11 @@ const ProviderUnavailableCode Code = "provider_unavailable"
 // ProviderUnavailable: The chosen engine cannot be used on this host.
 func ProviderUnavailable(d ProviderUnavailableDetails, cause error) error {
 	return &Error{
-		Category: UnsupportedProvider,
-		Cause:    cause,
-		Code:     ProviderUnavailableCode,
-		Details:  &d,
-		Message:  "engine " + shown(d.ProviderID) + " is unavailable: " + shown(d.Reason),
-		Remediation: Remediation{
-			Action:          "Install or configure the engine, or choose another from binary_session analysis_provider_candidates.",
-			RestartRequired: false,
-		},
-		Retryable: false,
+		Code:        ProviderUnavailableCode,
+		Category:    UnsupportedProvider,
+		Message:     "engine " + shown(d.ProviderID) + " is unavailable: " + plain(d.Reason),
+		Remediation: Remediation{Action: "Install or configure the engine, or choose another from binary_session analysis_provider_candidates."},
+		Details:     &d,
+		Cause:       cause,
 	}
 }

@@ -159,15 +159,11 @@ const ResourceConstraintCode Code = "resource_constraint"
 // ResourceConstraint: A stated bound stops the operation.
 func ResourceConstraint(d ResourceConstraintDetails, cause error) error {
 	return &Error{
-		Category: Truncated,
-		Cause:    cause,
-		Code:     ResourceConstraintCode,
-		Details:  &d,
-		Message:  "the result does not fit: " + shown(d.Reason),
-		Remediation: Remediation{
-			Action:          "Ask for less at a time, inspect the retained record with inspect_analysis_view, or export it with export_evidence_bundle.",
-			RestartRequired: false,
-		},
-		Retryable: false,
+		Code:        ResourceConstraintCode,
+		Category:    Truncated,
+		Message:     "the result does not fit: " + plain(d.Reason),
+		Remediation: Remediation{Action: "Ask for less at a time, inspect the retained record with inspect_analysis_view, or export it with export_evidence_bundle."},
+		Details:     &d,
+		Cause:       cause,
 	}
 }

@@ -71,15 +71,12 @@ const RevisionConflictCode Code = "revision_conflict"
 // RevisionConflict: The state changed since it was read.
 func RevisionConflict(d RevisionConflictDetails, cause error) error {
 	return &Error{
-		Category: InvalidInput,
-		Cause:    cause,
-		Code:     RevisionConflictCode,
-		Details:  &d,
-		Message:  shown(d.Subject) + " changed since it was read",
-		Remediation: Remediation{
-			Action:          "Read it again and repeat the change.",
-			RestartRequired: false,
-		},
-		Retryable: true,
+		Code:        RevisionConflictCode,
+		Category:    InvalidInput,
+		Message:     shown(d.Subject) + " changed since it was read",
+		Retryable:   true,
+		Remediation: Remediation{Action: "Read it again and repeat the change."},
+		Details:     &d,
+		Cause:       cause,
 	}
 }

@@ -63,15 +63,11 @@ const SnapshotMismatchCode Code = "snapshot_mismatch"
 // SnapshotMismatch: The snapshot was made from other bytes or another engine.
 func SnapshotMismatch(d SnapshotMismatchDetails, cause error) error {
 	return &Error{
-		Category: IntegrityMismatch,
-		Cause:    cause,
-		Code:     SnapshotMismatchCode,
-		Details:  &d,
-		Message:  "snapshot " + shown(d.Path) + " does not fit: " + shown(d.Reason),
-		Remediation: Remediation{
-			Action:          "Open without the snapshot, or with one of the same bytes and engine.",
-			RestartRequired: false,
-		},
-		Retryable: false,
+		Code:        SnapshotMismatchCode,
+		Category:    IntegrityMismatch,
+		Message:     "snapshot " + shown(d.Path) + " does not fit: " + plain(d.Reason),
+		Remediation: Remediation{Action: "Open without the snapshot, or with one of the same bytes and engine."},
+		Details:     &d,
+		Cause:       cause,
 	}
 }

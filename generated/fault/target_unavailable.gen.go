@@ -89,15 +89,11 @@ const TargetUnavailableCode Code = "target_unavailable"
 // TargetUnavailable: The path does not name a file that can be analysed.
 func TargetUnavailable(d TargetUnavailableDetails, cause error) error {
 	return &Error{
-		Category: Unavailable,
-		Cause:    cause,
-		Code:     TargetUnavailableCode,
-		Details:  &d,
-		Message:  "cannot open " + shown(d.Path) + ": " + shown(d.Reason),
-		Remediation: Remediation{
-			Action:          "Give the path of a readable regular file that stays unchanged while it is read.",
-			RestartRequired: false,
-		},
-		Retryable: false,
+		Code:        TargetUnavailableCode,
+		Category:    Unavailable,
+		Message:     "cannot open " + shown(d.Path) + ": " + plain(d.Reason),
+		Remediation: Remediation{Action: "Give the path of a readable regular file that stays unchanged while it is read."},
+		Details:     &d,
+		Cause:       cause,
 	}
 }

@@ -66,15 +66,11 @@ const ToolNotFoundCode Code = "tool_not_found"
 // ToolNotFound: No tool has this name, or its family is hidden.
 func ToolNotFound(d ToolNotFoundDetails, cause error) error {
 	return &Error{
-		Category: InvalidInput,
-		Cause:    cause,
-		Code:     ToolNotFoundCode,
-		Details:  &d,
-		Message:  "no tool is named " + shown(d.Name),
-		Remediation: Remediation{
-			Action:          "Call tools/list, or binary_session for families that are hidden at start.",
-			RestartRequired: false,
-		},
-		Retryable: false,
+		Code:        ToolNotFoundCode,
+		Category:    InvalidInput,
+		Message:     "no tool is named " + shown(d.Name),
+		Remediation: Remediation{Action: "Call tools/list, or binary_session for families that are hidden at start."},
+		Details:     &d,
+		Cause:       cause,
 	}
 }

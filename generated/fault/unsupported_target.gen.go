@@ -103,15 +103,11 @@ const UnsupportedTargetCode Code = "unsupported_target"
 // UnsupportedTarget: The bytes are not in a format that an engine can analyse.
 func UnsupportedTarget(d UnsupportedTargetDetails, cause error) error {
 	return &Error{
-		Category: InvalidInput,
-		Cause:    cause,
-		Code:     UnsupportedTargetCode,
-		Details:  &d,
-		Message:  shown(d.Path) + " is not a supported binary: " + shown(d.Reason),
-		Remediation: Remediation{
-			Action:          "Open an ELF, PE or Mach-O file; for a universal file choose one of the available slices.",
-			RestartRequired: false,
-		},
-		Retryable: false,
+		Code:        UnsupportedTargetCode,
+		Category:    InvalidInput,
+		Message:     shown(d.Path) + " is not a supported binary: " + plain(d.Reason),
+		Remediation: Remediation{Action: "Open an ELF, PE or Mach-O file; for a universal file choose one of the available slices."},
+		Details:     &d,
+		Cause:       cause,
 	}
 }

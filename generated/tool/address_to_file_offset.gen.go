@@ -178,12 +178,12 @@ func DecodeAddressToFileOffsetOutput(data []byte) (*AddressToFileOffsetOutput, e
 }
 
 var addressToFileOffsetSpec = Spec{
+	Name:        "address_to_file_offset",
+	Family:      "native",
+	Title:       "File offset of an address",
 	Description: "Translate a mapped address to its offset in the file; null where nothing is stored.",
-	Effects: Effects{
-		Idempotent:      true,
-		ReadsTarget:     true,
-		RecordsEvidence: true,
-	},
+	Requires:    Requires{Target: true, Engine: []model.EngineCapability{model.EngineCapabilityFileOffsets}},
+	Effects:     Effects{RecordsEvidence: true, ReadsTarget: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.AddressNotMappedCode,
 		fault.CancelledCode,
@@ -197,19 +197,12 @@ var addressToFileOffsetSpec = Spec{
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{
-		Authority:     model.EvidenceAuthorityShippedArtifact,
-		Confidence:    model.EvidenceConfidenceObserved,
 		PredicateType: "rea:native.address_to_file_offset:1",
+		Confidence:    model.EvidenceConfidenceObserved,
+		Authority:     model.EvidenceAuthorityShippedArtifact,
 	},
+	Positional: []string{"address"},
 	Examples: []Example{
 		{"by address", `{"address":"0x401000"}`},
 	},
-	Family:     "native",
-	Name:       "address_to_file_offset",
-	Positional: []string{"address"},
-	Requires: Requires{
-		Engine: []model.EngineCapability{model.EngineCapabilityFileOffsets},
-		Target: true,
-	},
-	Title: "File offset of an address",
 }

@@ -569,12 +569,12 @@ func DecodeAnalyzeFunctionOutput(data []byte) (*AnalyzeFunctionOutput, error) {
 }
 
 var analyzeFunctionSpec = Spec{
+	Name:        "analyze_function",
+	Family:      "analysis",
+	Title:       "Analyze one function",
 	Description: "Everything about one function in one bounded dossier: blocks, calls, references, strings, names, comments, and assembly or pseudocode on request.",
-	Effects: Effects{
-		Idempotent:      true,
-		ReadsTarget:     true,
-		RecordsEvidence: true,
-	},
+	Requires:    Requires{Target: true, Engine: []model.EngineCapability{model.EngineCapabilityBody}},
+	Effects:     Effects{RecordsEvidence: true, ReadsTarget: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.AmbiguousProcedureCode,
 		fault.CancelledCode,
@@ -588,20 +588,13 @@ var analyzeFunctionSpec = Spec{
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{
-		Authority:     model.EvidenceAuthorityShippedArtifact,
-		Confidence:    model.EvidenceConfidenceDerived,
 		PredicateType: "rea:analysis.analyze_function:1",
+		Confidence:    model.EvidenceConfidenceDerived,
+		Authority:     model.EvidenceAuthorityShippedArtifact,
 	},
+	Positional: []string{"procedure"},
 	Examples: []Example{
 		{"by name", `{"procedure":"main"}`},
 		{"with code", `{"procedure":"0x401000","include_assembly":true,"limit":20}`},
 	},
-	Family:     "analysis",
-	Name:       "analyze_function",
-	Positional: []string{"procedure"},
-	Requires: Requires{
-		Engine: []model.EngineCapability{model.EngineCapabilityBody},
-		Target: true,
-	},
-	Title: "Analyze one function",
 }

@@ -267,12 +267,12 @@ func DecodeAnalyzeSwiftTypesOutput(data []byte) (*AnalyzeSwiftTypesOutput, error
 }
 
 var analyzeSwiftTypesSpec = Spec{
+	Name:        "analyze_swift_types",
+	Family:      "analysis",
+	Title:       "Swift types",
 	Description: "List Swift classes, structs, enums and protocols from type metadata, with fields and conformances.",
-	Effects: Effects{
-		Idempotent:      true,
-		ReadsTarget:     true,
-		RecordsEvidence: true,
-	},
+	Requires:    Requires{Target: true, Engine: []model.EngineCapability{model.EngineCapabilitySwift}},
+	Effects:     Effects{RecordsEvidence: true, ReadsTarget: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.CancelledCode,
 		fault.CapabilityUnavailableCode,
@@ -284,18 +284,11 @@ var analyzeSwiftTypesSpec = Spec{
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{
-		Authority:     model.EvidenceAuthorityShippedArtifact,
-		Confidence:    model.EvidenceConfidenceDerived,
 		PredicateType: "rea:analysis.analyze_swift_types:1",
+		Confidence:    model.EvidenceConfidenceDerived,
+		Authority:     model.EvidenceAuthorityShippedArtifact,
 	},
 	Examples: []Example{
 		{"all", `{}`},
 	},
-	Family: "analysis",
-	Name:   "analyze_swift_types",
-	Requires: Requires{
-		Engine: []model.EngineCapability{model.EngineCapabilitySwift},
-		Target: true,
-	},
-	Title: "Swift types",
 }

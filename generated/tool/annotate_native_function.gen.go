@@ -317,13 +317,12 @@ func DecodeAnnotateNativeFunctionOutput(data []byte) (*AnnotateNativeFunctionOut
 }
 
 var annotateNativeFunctionSpec = Spec{
+	Name:        "annotate_native_function",
+	Family:      "analysis",
+	Title:       "Annotate a function",
 	Description: "Apply a name, comments and bookmark to one function at once, all or none; earlier values come back.",
-	Effects: Effects{
-		ChangesSession:  true,
-		DiscardsData:    true,
-		Idempotent:      true,
-		RecordsEvidence: true,
-	},
+	Requires:    Requires{Target: true, Engine: []model.EngineCapability{model.EngineCapabilityAnnotations}},
+	Effects:     Effects{RecordsEvidence: true, ChangesSession: true, DiscardsData: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.AddressNotMappedCode,
 		fault.AmbiguousProcedureCode,
@@ -340,19 +339,12 @@ var annotateNativeFunctionSpec = Spec{
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{
-		Authority:     model.EvidenceAuthorityAnalystInference,
-		Confidence:    model.EvidenceConfidenceInferred,
 		PredicateType: "rea:analysis.annotate_native_function:1",
+		Confidence:    model.EvidenceConfidenceInferred,
+		Authority:     model.EvidenceAuthorityAnalystInference,
 	},
+	Positional: []string{"procedure"},
 	Examples: []Example{
 		{"name and comment", `{"procedure":"0x401000","name":"parse_header","comment":"reads the 16-byte header"}`},
 	},
-	Family:     "analysis",
-	Name:       "annotate_native_function",
-	Positional: []string{"procedure"},
-	Requires: Requires{
-		Engine: []model.EngineCapability{model.EngineCapabilityAnnotations},
-		Target: true,
-	},
-	Title: "Annotate a function",
 }

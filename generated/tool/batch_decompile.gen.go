@@ -300,12 +300,12 @@ func DecodeBatchDecompileOutput(data []byte) (*BatchDecompileOutput, error) {
 }
 
 var batchDecompileSpec = Spec{
+	Name:        "batch_decompile",
+	Family:      "analysis",
+	Title:       "Decompile several procedures",
 	Description: "Decompile up to 20 procedures at once; each succeeds or fails on its own. Needs an engine with a decompiler.",
-	Effects: Effects{
-		Idempotent:      true,
-		ReadsTarget:     true,
-		RecordsEvidence: true,
-	},
+	Requires:    Requires{Target: true, Engine: []model.EngineCapability{model.EngineCapabilityPseudocode}},
+	Effects:     Effects{RecordsEvidence: true, ReadsTarget: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.CancelledCode,
 		fault.CapabilityUnavailableCode,
@@ -317,19 +317,12 @@ var batchDecompileSpec = Spec{
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{
-		Authority:     model.EvidenceAuthorityShippedArtifact,
-		Confidence:    model.EvidenceConfidenceDerived,
 		PredicateType: "rea:analysis.batch_decompile:1",
+		Confidence:    model.EvidenceConfidenceDerived,
+		Authority:     model.EvidenceAuthorityShippedArtifact,
 	},
+	Positional: []string{"procedures"},
 	Examples: []Example{
 		{"two", `{"procedures":["main","0x401000"]}`},
 	},
-	Family:     "analysis",
-	Name:       "batch_decompile",
-	Positional: []string{"procedures"},
-	Requires: Requires{
-		Engine: []model.EngineCapability{model.EngineCapabilityPseudocode},
-		Target: true,
-	},
-	Title: "Decompile several procedures",
 }

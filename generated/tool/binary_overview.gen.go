@@ -751,12 +751,12 @@ func DecodeBinaryOverviewOutput(data []byte) (*BinaryOverviewOutput, error) {
 }
 
 var binaryOverviewSpec = Spec{
+	Name:        "binary_overview",
+	Family:      "analysis",
+	Title:       "Overview of the binary",
 	Description: "First look at the open binary: identity, figures, segments, imports, largest functions and notable strings.",
-	Effects: Effects{
-		Idempotent:      true,
-		ReadsTarget:     true,
-		RecordsEvidence: true,
-	},
+	Requires:    Requires{Target: true, Engine: []model.EngineCapability{model.EngineCapabilityFunctions}},
+	Effects:     Effects{RecordsEvidence: true, ReadsTarget: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.CancelledCode,
 		fault.CapabilityUnavailableCode,
@@ -768,19 +768,12 @@ var binaryOverviewSpec = Spec{
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{
-		Authority:     model.EvidenceAuthorityShippedArtifact,
-		Confidence:    model.EvidenceConfidenceDerived,
 		PredicateType: "rea:analysis.binary_overview:1",
+		Confidence:    model.EvidenceConfidenceDerived,
+		Authority:     model.EvidenceAuthorityShippedArtifact,
 	},
 	Examples: []Example{
 		{"first look", `{}`},
 		{"more", `{"detail":"detailed","limit":50}`},
 	},
-	Family: "analysis",
-	Name:   "binary_overview",
-	Requires: Requires{
-		Engine: []model.EngineCapability{model.EngineCapabilityFunctions},
-		Target: true,
-	},
-	Title: "Overview of the binary",
 }

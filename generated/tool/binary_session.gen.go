@@ -500,7 +500,11 @@ func DecodeBinarySessionOutput(data []byte) (*BinarySessionOutput, error) {
 }
 
 var binarySessionSpec = Spec{
+	Name:        "binary_session",
+	Family:      "session",
+	Title:       "Session status",
 	Description: "Tell what is open, which engine is bound, which tools can be called now and why others cannot, and what server this is.",
+	Requires:    Requires{},
 	Effects:     Effects{Idempotent: true},
 	Errors: []fault.Code{
 		fault.CancelledCode,
@@ -513,8 +517,4 @@ var binarySessionSpec = Spec{
 		{"state only", `{"detail":"summary"}`},
 		{"a page of one family", `{"detail":"capabilities","family":"native","limit":50}`},
 	},
-	Family:   "session",
-	Name:     "binary_session",
-	Requires: Requires{},
-	Title:    "Session status",
 }

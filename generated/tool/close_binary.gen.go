@@ -244,13 +244,12 @@ func DecodeCloseBinaryOutput(data []byte) (*CloseBinaryOutput, error) {
 }
 
 var closeBinarySpec = Spec{
+	Name:        "close_binary",
+	Family:      "session",
+	Title:       "Close the binary",
 	Description: "Close the open binary, release its engine and clear this connection's records; optionally save a snapshot first.",
-	Effects: Effects{
-		ChangesSession: true,
-		DiscardsData:   true,
-		Idempotent:     true,
-		WritesFiles:    true,
-	},
+	Requires:    Requires{},
+	Effects:     Effects{ChangesSession: true, DiscardsData: true, WritesFiles: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.ArtifactOperationFailedCode,
 		fault.CancelledCode,
@@ -259,13 +258,9 @@ var closeBinarySpec = Spec{
 		fault.InvalidRequestCode,
 		fault.ResourceConstraintCode,
 	},
+	Paths: []string{"/snapshot_path"},
 	Examples: []Example{
 		{"close", `{}`},
 		{"keep results", `{"snapshot_path":"/tmp/ls.snapshot","overwrite":true}`},
 	},
-	Family:   "session",
-	Name:     "close_binary",
-	Paths:    []string{"/snapshot_path"},
-	Requires: Requires{},
-	Title:    "Close the binary",
 }

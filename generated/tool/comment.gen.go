@@ -139,12 +139,12 @@ func DecodeCommentOutput(data []byte) (*CommentOutput, error) {
 }
 
 var commentSpec = Spec{
+	Name:        "comment",
+	Family:      "native",
+	Title:       "Comment at an address",
 	Description: "Read the analyst's comment at an address (the cursor when none is given).",
-	Effects: Effects{
-		Idempotent:      true,
-		ReadsTarget:     true,
-		RecordsEvidence: true,
-	},
+	Requires:    Requires{Target: true, Engine: []model.EngineCapability{model.EngineCapabilityAnnotations}},
+	Effects:     Effects{RecordsEvidence: true, ReadsTarget: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.CancelledCode,
 		fault.CapabilityUnavailableCode,
@@ -157,19 +157,12 @@ var commentSpec = Spec{
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{
-		Authority:     model.EvidenceAuthorityAnalystInference,
-		Confidence:    model.EvidenceConfidenceObserved,
 		PredicateType: "rea:native.comment:1",
+		Confidence:    model.EvidenceConfidenceObserved,
+		Authority:     model.EvidenceAuthorityAnalystInference,
 	},
+	Positional: []string{"address"},
 	Examples: []Example{
 		{"by address", `{"address":"0x401000"}`},
 	},
-	Family:     "native",
-	Name:       "comment",
-	Positional: []string{"address"},
-	Requires: Requires{
-		Engine: []model.EngineCapability{model.EngineCapabilityAnnotations},
-		Target: true,
-	},
-	Title: "Comment at an address",
 }

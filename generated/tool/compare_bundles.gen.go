@@ -613,11 +613,12 @@ func DecodeCompareBundlesOutput(data []byte) (*CompareBundlesOutput, error) {
 }
 
 var compareBundlesSpec = Spec{
+	Name:        "compare_bundles",
+	Family:      "evidence",
+	Title:       "Compare two bundles",
 	Description: "Compare two exported bundles: which records are in one, both or the other, and how explicitly paired observations differ. Absence in a bundle proves nothing about the target.",
-	Effects: Effects{
-		Idempotent:      true,
-		RecordsEvidence: true,
-	},
+	Requires:    Requires{},
+	Effects:     Effects{RecordsEvidence: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.ArtifactOperationFailedCode,
 		fault.CancelledCode,
@@ -628,17 +629,13 @@ var compareBundlesSpec = Spec{
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{
-		Authority:     model.EvidenceAuthorityAnalystInference,
-		Confidence:    model.EvidenceConfidenceDerived,
 		PredicateType: "rea:evidence.compare_bundles:1",
+		Confidence:    model.EvidenceConfidenceDerived,
+		Authority:     model.EvidenceAuthorityAnalystInference,
 	},
+	Paths:      []string{"/left", "/right"},
+	Positional: []string{"left", "right"},
 	Examples: []Example{
 		{"membership", `{"left":"/tmp/a.json","right":"/tmp/b.json"}`},
 	},
-	Family:     "evidence",
-	Name:       "compare_bundles",
-	Paths:      []string{"/left", "/right"},
-	Positional: []string{"left", "right"},
-	Requires:   Requires{},
-	Title:      "Compare two bundles",
 }

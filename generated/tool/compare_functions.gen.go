@@ -564,11 +564,12 @@ func DecodeCompareFunctionsOutput(data []byte) (*CompareFunctionsOutput, error) 
 }
 
 var compareFunctionsSpec = Spec{
+	Name:        "compare_functions",
+	Family:      "analysis",
+	Title:       "Compare two functions",
 	Description: "Compare two analyze_function records (of one binary or of two versions) dimension by dimension; truncated facts stay unknown.",
-	Effects: Effects{
-		Idempotent:      true,
-		RecordsEvidence: true,
-	},
+	Requires:    Requires{},
+	Effects:     Effects{RecordsEvidence: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.CancelledCode,
 		fault.EvidenceIntegrityMismatchCode,
@@ -579,18 +580,14 @@ var compareFunctionsSpec = Spec{
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{
-		Authority:     model.EvidenceAuthorityShippedArtifact,
-		Confidence:    model.EvidenceConfidenceDerived,
 		PredicateType: "rea:analysis.compare_functions:1",
+		Confidence:    model.EvidenceConfidenceDerived,
+		Authority:     model.EvidenceAuthorityShippedArtifact,
 	},
+	Retained: []string{"/left", "/right"},
 	Examples: []Example{
 		{"two records of this connection", `{"left":{"kind":"retained-evidence","evidence_id":"ev_0000000000000000000000000000000000000000000000000000000000000000"},"right":{"kind":"retained-evidence","evidence_id":"ev_1111111111111111111111111111111111111111111111111111111111111111"}}`},
 	},
-	Family:   "analysis",
-	Name:     "compare_functions",
-	Requires: Requires{},
-	Retained: []string{"/left", "/right"},
-	Title:    "Compare two functions",
 }
 
 func compareFunctionsEvidence(in wire.Appender) []*model.EvidenceInput {

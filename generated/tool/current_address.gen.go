@@ -137,12 +137,12 @@ func DecodeCurrentAddressOutput(data []byte) (*CurrentAddressOutput, error) {
 }
 
 var currentAddressSpec = Spec{
+	Name:        "current_address",
+	Family:      "native",
+	Title:       "Current address",
 	Description: "Tell where the cursor is.",
-	Effects: Effects{
-		Idempotent:      true,
-		ReadsTarget:     true,
-		RecordsEvidence: true,
-	},
+	Requires:    Requires{Target: true, Engine: []model.EngineCapability{model.EngineCapabilityCursor}},
+	Effects:     Effects{RecordsEvidence: true, ReadsTarget: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.CancelledCode,
 		fault.CapabilityUnavailableCode,
@@ -154,18 +154,11 @@ var currentAddressSpec = Spec{
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{
-		Authority:     model.EvidenceAuthorityShippedArtifact,
-		Confidence:    model.EvidenceConfidenceObserved,
 		PredicateType: "rea:native.current_address:1",
+		Confidence:    model.EvidenceConfidenceObserved,
+		Authority:     model.EvidenceAuthorityShippedArtifact,
 	},
 	Examples: []Example{
 		{"now", `{}`},
 	},
-	Family: "native",
-	Name:   "current_address",
-	Requires: Requires{
-		Engine: []model.EngineCapability{model.EngineCapabilityCursor},
-		Target: true,
-	},
-	Title: "Current address",
 }

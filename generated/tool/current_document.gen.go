@@ -102,12 +102,12 @@ func DecodeCurrentDocumentOutput(data []byte) (*CurrentDocumentOutput, error) {
 }
 
 var currentDocumentSpec = Spec{
+	Name:        "current_document",
+	Family:      "native",
+	Title:       "Current document",
 	Description: "Name the document that the cursor is in.",
-	Effects: Effects{
-		Idempotent:      true,
-		ReadsTarget:     true,
-		RecordsEvidence: true,
-	},
+	Requires:    Requires{Target: true, Engine: []model.EngineCapability{model.EngineCapabilityCursor}},
+	Effects:     Effects{RecordsEvidence: true, ReadsTarget: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.CancelledCode,
 		fault.CapabilityUnavailableCode,
@@ -118,18 +118,11 @@ var currentDocumentSpec = Spec{
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{
-		Authority:     model.EvidenceAuthorityShippedArtifact,
-		Confidence:    model.EvidenceConfidenceObserved,
 		PredicateType: "rea:native.current_document:1",
+		Confidence:    model.EvidenceConfidenceObserved,
+		Authority:     model.EvidenceAuthorityShippedArtifact,
 	},
 	Examples: []Example{
 		{"now", `{}`},
 	},
-	Family: "native",
-	Name:   "current_document",
-	Requires: Requires{
-		Engine: []model.EngineCapability{model.EngineCapabilityCursor},
-		Target: true,
-	},
-	Title: "Current document",
 }

@@ -133,12 +133,12 @@ func DecodeCurrentProcedureOutput(data []byte) (*CurrentProcedureOutput, error) 
 }
 
 var currentProcedureSpec = Spec{
+	Name:        "current_procedure",
+	Family:      "native",
+	Title:       "Current procedure",
 	Description: "Name the procedure under the cursor; null outside of one.",
-	Effects: Effects{
-		Idempotent:      true,
-		ReadsTarget:     true,
-		RecordsEvidence: true,
-	},
+	Requires:    Requires{Target: true, Engine: []model.EngineCapability{model.EngineCapabilityCursor}},
+	Effects:     Effects{RecordsEvidence: true, ReadsTarget: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.CancelledCode,
 		fault.CapabilityUnavailableCode,
@@ -150,18 +150,11 @@ var currentProcedureSpec = Spec{
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{
-		Authority:     model.EvidenceAuthorityShippedArtifact,
-		Confidence:    model.EvidenceConfidenceObserved,
 		PredicateType: "rea:native.current_procedure:1",
+		Confidence:    model.EvidenceConfidenceObserved,
+		Authority:     model.EvidenceAuthorityShippedArtifact,
 	},
 	Examples: []Example{
 		{"now", `{}`},
 	},
-	Family: "native",
-	Name:   "current_procedure",
-	Requires: Requires{
-		Engine: []model.EngineCapability{model.EngineCapabilityCursor},
-		Target: true,
-	},
-	Title: "Current procedure",
 }

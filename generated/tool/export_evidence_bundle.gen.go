@@ -192,11 +192,12 @@ func DecodeExportEvidenceBundleOutput(data []byte) (*ExportEvidenceBundleOutput,
 }
 
 var exportEvidenceBundleSpec = Spec{
+	Name:        "export_evidence_bundle",
+	Family:      "evidence",
+	Title:       "Export the evidence bundle",
 	Description: "Write all records of this connection to a file as canonical JSON; the file appears only when it is complete.",
-	Effects: Effects{
-		DiscardsData: true,
-		WritesFiles:  true,
-	},
+	Requires:    Requires{},
+	Effects:     Effects{DiscardsData: true, WritesFiles: true},
 	Errors: []fault.Code{
 		fault.ArtifactOperationFailedCode,
 		fault.CancelledCode,
@@ -204,13 +205,9 @@ var exportEvidenceBundleSpec = Spec{
 		fault.InvalidRequestCode,
 		fault.ResourceConstraintCode,
 	},
+	Paths:      []string{"/path"},
+	Positional: []string{"path"},
 	Examples: []Example{
 		{"new file", `{"path":"/tmp/evidence.json"}`},
 	},
-	Family:     "evidence",
-	Name:       "export_evidence_bundle",
-	Paths:      []string{"/path"},
-	Positional: []string{"path"},
-	Requires:   Requires{},
-	Title:      "Export the evidence bundle",
 }

@@ -223,12 +223,12 @@ func DecodeFindXrefsToNameOutput(data []byte) (*FindXrefsToNameOutput, error) {
 }
 
 var findXrefsToNameSpec = Spec{
+	Name:        "find_xrefs_to_name",
+	Family:      "analysis",
+	Title:       "References to a name",
 	Description: "Resolve a symbol, import, export or string text and list who refers to it.",
-	Effects: Effects{
-		Idempotent:      true,
-		ReadsTarget:     true,
-		RecordsEvidence: true,
-	},
+	Requires:    Requires{Target: true, Engine: []model.EngineCapability{model.EngineCapabilityReferences}},
+	Effects:     Effects{RecordsEvidence: true, ReadsTarget: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.CancelledCode,
 		fault.CapabilityUnavailableCode,
@@ -240,19 +240,12 @@ var findXrefsToNameSpec = Spec{
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{
-		Authority:     model.EvidenceAuthorityShippedArtifact,
-		Confidence:    model.EvidenceConfidenceDerived,
 		PredicateType: "rea:analysis.find_xrefs_to_name:1",
+		Confidence:    model.EvidenceConfidenceDerived,
+		Authority:     model.EvidenceAuthorityShippedArtifact,
 	},
+	Positional: []string{"name"},
 	Examples: []Example{
 		{"an import", `{"name":"malloc"}`},
 	},
-	Family:     "analysis",
-	Name:       "find_xrefs_to_name",
-	Positional: []string{"name"},
-	Requires: Requires{
-		Engine: []model.EngineCapability{model.EngineCapabilityReferences},
-		Target: true,
-	},
-	Title: "References to a name",
 }

@@ -399,12 +399,12 @@ func DecodeGetCallGraphOutput(data []byte) (*GetCallGraphOutput, error) {
 }
 
 var getCallGraphSpec = Spec{
+	Name:        "get_call_graph",
+	Family:      "analysis",
+	Title:       "Call graph",
 	Description: "Callees or callers of a procedure to a depth, as nodes and edges; tail calls and imports included.",
-	Effects: Effects{
-		Idempotent:      true,
-		ReadsTarget:     true,
-		RecordsEvidence: true,
-	},
+	Requires:    Requires{Target: true, Engine: []model.EngineCapability{model.EngineCapabilityReferences}},
+	Effects:     Effects{RecordsEvidence: true, ReadsTarget: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.AmbiguousProcedureCode,
 		fault.CancelledCode,
@@ -418,20 +418,13 @@ var getCallGraphSpec = Spec{
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{
-		Authority:     model.EvidenceAuthorityShippedArtifact,
-		Confidence:    model.EvidenceConfidenceDerived,
 		PredicateType: "rea:analysis.get_call_graph:1",
+		Confidence:    model.EvidenceConfidenceDerived,
+		Authority:     model.EvidenceAuthorityShippedArtifact,
 	},
+	Positional: []string{"procedure"},
 	Examples: []Example{
 		{"two levels down", `{"procedure":"main"}`},
 		{"who leads here", `{"procedure":"free","direction":"backward","depth":3}`},
 	},
-	Family:     "analysis",
-	Name:       "get_call_graph",
-	Positional: []string{"procedure"},
-	Requires: Requires{
-		Engine: []model.EngineCapability{model.EngineCapabilityReferences},
-		Target: true,
-	},
-	Title: "Call graph",
 }

@@ -504,7 +504,11 @@ func DecodeGetEvidenceBundleOutput(data []byte) (*GetEvidenceBundleOutput, error
 }
 
 var getEvidenceBundleSpec = Spec{
+	Name:        "get_evidence_bundle",
+	Family:      "evidence",
+	Title:       "Get the evidence bundle",
 	Description: "Return the records of this connection as a portable bundle, or with detail summary a list of their ids and subjects.",
+	Requires:    Requires{},
 	Effects:     Effects{Idempotent: true},
 	Errors: []fault.Code{
 		fault.CancelledCode,
@@ -516,8 +520,4 @@ var getEvidenceBundleSpec = Spec{
 		{"everything", `{}`},
 		{"what is known of one target", `{"detail":"summary","filters":{"operation":"analyze_function"}}`},
 	},
-	Family:   "evidence",
-	Name:     "get_evidence_bundle",
-	Requires: Requires{},
-	Title:    "Get the evidence bundle",
 }

@@ -271,11 +271,12 @@ func DecodeGetNavigationContextOutput(data []byte) (*GetNavigationContextOutput,
 }
 
 var getNavigationContextSpec = Spec{
+	Name:        "get_navigation_context",
+	Family:      "analysis",
+	Title:       "Navigation context",
 	Description: "Cursor, document and procedure together, with what the engine can tell about each.",
-	Effects: Effects{
-		Idempotent:  true,
-		ReadsTarget: true,
-	},
+	Requires:    Requires{Target: true, Engine: []model.EngineCapability{model.EngineCapabilityCursor}},
+	Effects:     Effects{ReadsTarget: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.CancelledCode,
 		fault.CapabilityUnavailableCode,
@@ -289,11 +290,4 @@ var getNavigationContextSpec = Spec{
 	Examples: []Example{
 		{"now", `{}`},
 	},
-	Family: "analysis",
-	Name:   "get_navigation_context",
-	Requires: Requires{
-		Engine: []model.EngineCapability{model.EngineCapabilityCursor},
-		Target: true,
-	},
-	Title: "Navigation context",
 }

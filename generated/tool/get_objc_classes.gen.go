@@ -170,12 +170,12 @@ func DecodeGetObjCClassesOutput(data []byte) (*GetObjCClassesOutput, error) {
 }
 
 var getObjCClassesSpec = Spec{
+	Name:        "get_objc_classes",
+	Family:      "analysis",
+	Title:       "Objective-C classes",
 	Description: "List Objective-C classes with superclass, methods and implementation addresses.",
-	Effects: Effects{
-		Idempotent:      true,
-		ReadsTarget:     true,
-		RecordsEvidence: true,
-	},
+	Requires:    Requires{Target: true, Engine: []model.EngineCapability{model.EngineCapabilityObjectiveC}},
+	Effects:     Effects{RecordsEvidence: true, ReadsTarget: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.CancelledCode,
 		fault.CapabilityUnavailableCode,
@@ -187,19 +187,12 @@ var getObjCClassesSpec = Spec{
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{
-		Authority:     model.EvidenceAuthorityShippedArtifact,
-		Confidence:    model.EvidenceConfidenceDerived,
 		PredicateType: "rea:analysis.get_objc_classes:1",
+		Confidence:    model.EvidenceConfidenceDerived,
+		Authority:     model.EvidenceAuthorityShippedArtifact,
 	},
 	Examples: []Example{
 		{"all", `{}`},
 		{"one, with methods", `{"pattern":"Controller","include_methods":true}`},
 	},
-	Family: "analysis",
-	Name:   "get_objc_classes",
-	Requires: Requires{
-		Engine: []model.EngineCapability{model.EngineCapabilityObjectiveC},
-		Target: true,
-	},
-	Title: "Objective-C classes",
 }

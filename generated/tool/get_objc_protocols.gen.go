@@ -165,12 +165,12 @@ func DecodeGetObjCProtocolsOutput(data []byte) (*GetObjCProtocolsOutput, error) 
 }
 
 var getObjCProtocolsSpec = Spec{
+	Name:        "get_objc_protocols",
+	Family:      "analysis",
+	Title:       "Objective-C protocols",
 	Description: "List Objective-C protocols with their methods.",
-	Effects: Effects{
-		Idempotent:      true,
-		ReadsTarget:     true,
-		RecordsEvidence: true,
-	},
+	Requires:    Requires{Target: true, Engine: []model.EngineCapability{model.EngineCapabilityObjectiveC}},
+	Effects:     Effects{RecordsEvidence: true, ReadsTarget: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.CancelledCode,
 		fault.CapabilityUnavailableCode,
@@ -182,18 +182,11 @@ var getObjCProtocolsSpec = Spec{
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{
-		Authority:     model.EvidenceAuthorityShippedArtifact,
-		Confidence:    model.EvidenceConfidenceDerived,
 		PredicateType: "rea:analysis.get_objc_protocols:1",
+		Confidence:    model.EvidenceConfidenceDerived,
+		Authority:     model.EvidenceAuthorityShippedArtifact,
 	},
 	Examples: []Example{
 		{"all", `{}`},
 	},
-	Family: "analysis",
-	Name:   "get_objc_protocols",
-	Requires: Requires{
-		Engine: []model.EngineCapability{model.EngineCapabilityObjectiveC},
-		Target: true,
-	},
-	Title: "Objective-C protocols",
 }

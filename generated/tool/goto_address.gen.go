@@ -147,13 +147,12 @@ func DecodeGotoAddressOutput(data []byte) (*GotoAddressOutput, error) {
 }
 
 var gotoAddressSpec = Spec{
+	Name:        "goto_address",
+	Family:      "native",
+	Title:       "Move the cursor",
 	Description: "Move the cursor to a mapped address and tell what is there.",
-	Effects: Effects{
-		ChangesSession:  true,
-		Idempotent:      true,
-		ReadsTarget:     true,
-		RecordsEvidence: true,
-	},
+	Requires:    Requires{Target: true, Engine: []model.EngineCapability{model.EngineCapabilityCursor}},
+	Effects:     Effects{RecordsEvidence: true, ReadsTarget: true, ChangesSession: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.AddressNotMappedCode,
 		fault.CancelledCode,
@@ -167,19 +166,12 @@ var gotoAddressSpec = Spec{
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{
-		Authority:     model.EvidenceAuthorityShippedArtifact,
-		Confidence:    model.EvidenceConfidenceObserved,
 		PredicateType: "rea:native.goto_address:1",
+		Confidence:    model.EvidenceConfidenceObserved,
+		Authority:     model.EvidenceAuthorityShippedArtifact,
 	},
+	Positional: []string{"address"},
 	Examples: []Example{
 		{"by address", `{"address":"0x401000"}`},
 	},
-	Family:     "native",
-	Name:       "goto_address",
-	Positional: []string{"address"},
-	Requires: Requires{
-		Engine: []model.EngineCapability{model.EngineCapabilityCursor},
-		Target: true,
-	},
-	Title: "Move the cursor",
 }

@@ -188,11 +188,12 @@ func DecodeImportEvidenceBundleOutput(data []byte) (*ImportEvidenceBundleOutput,
 }
 
 var importEvidenceBundleSpec = Spec{
+	Name:        "import_evidence_bundle",
+	Family:      "evidence",
+	Title:       "Import an evidence bundle",
 	Description: "Verify every record of an exported bundle and add them to this connection, all or none.",
-	Effects: Effects{
-		ChangesSession: true,
-		Idempotent:     true,
-	},
+	Requires:    Requires{},
+	Effects:     Effects{ChangesSession: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.ArtifactOperationFailedCode,
 		fault.CancelledCode,
@@ -201,13 +202,9 @@ var importEvidenceBundleSpec = Spec{
 		fault.InvalidRequestCode,
 		fault.ResourceConstraintCode,
 	},
+	Paths:      []string{"/path"},
+	Positional: []string{"path"},
 	Examples: []Example{
 		{"a bundle", `{"path":"/tmp/evidence.json"}`},
 	},
-	Family:     "evidence",
-	Name:       "import_evidence_bundle",
-	Paths:      []string{"/path"},
-	Positional: []string{"path"},
-	Requires:   Requires{},
-	Title:      "Import an evidence bundle",
 }

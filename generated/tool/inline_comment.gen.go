@@ -139,12 +139,12 @@ func DecodeInlineCommentOutput(data []byte) (*InlineCommentOutput, error) {
 }
 
 var inlineCommentSpec = Spec{
+	Name:        "inline_comment",
+	Family:      "native",
+	Title:       "Inline comment at an address",
 	Description: "Read the analyst's inline comment at an address (the cursor when none is given).",
-	Effects: Effects{
-		Idempotent:      true,
-		ReadsTarget:     true,
-		RecordsEvidence: true,
-	},
+	Requires:    Requires{Target: true, Engine: []model.EngineCapability{model.EngineCapabilityAnnotations}},
+	Effects:     Effects{RecordsEvidence: true, ReadsTarget: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.CancelledCode,
 		fault.CapabilityUnavailableCode,
@@ -157,19 +157,12 @@ var inlineCommentSpec = Spec{
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{
-		Authority:     model.EvidenceAuthorityAnalystInference,
-		Confidence:    model.EvidenceConfidenceObserved,
 		PredicateType: "rea:native.inline_comment:1",
+		Confidence:    model.EvidenceConfidenceObserved,
+		Authority:     model.EvidenceAuthorityAnalystInference,
 	},
+	Positional: []string{"address"},
 	Examples: []Example{
 		{"by address", `{"address":"0x401000"}`},
 	},
-	Family:     "native",
-	Name:       "inline_comment",
-	Positional: []string{"address"},
-	Requires: Requires{
-		Engine: []model.EngineCapability{model.EngineCapabilityAnnotations},
-		Target: true,
-	},
-	Title: "Inline comment at an address",
 }

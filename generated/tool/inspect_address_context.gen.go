@@ -247,11 +247,12 @@ func DecodeInspectAddressContextOutput(data []byte) (*InspectAddressContextOutpu
 }
 
 var inspectAddressContextSpec = Spec{
+	Name:        "inspect_address_context",
+	Family:      "analysis",
+	Title:       "Context of an address",
 	Description: "Name, procedure, comment, inline comment and bookmarks at an address; what an engine lacks is marked unavailable.",
-	Effects: Effects{
-		Idempotent:  true,
-		ReadsTarget: true,
-	},
+	Requires:    Requires{Target: true},
+	Effects:     Effects{ReadsTarget: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.AddressNotMappedCode,
 		fault.CancelledCode,
@@ -262,12 +263,8 @@ var inspectAddressContextSpec = Spec{
 		fault.NoTargetOpenCode,
 		fault.ResourceConstraintCode,
 	},
+	Positional: []string{"address"},
 	Examples: []Example{
 		{"by address", `{"address":"0x401000"}`},
 	},
-	Family:     "analysis",
-	Name:       "inspect_address_context",
-	Positional: []string{"address"},
-	Requires:   Requires{Target: true},
-	Title:      "Context of an address",
 }

@@ -117,11 +117,12 @@ func DecodeInspectAnalysisViewOutput(data []byte) (*InspectAnalysisViewOutput, e
 }
 
 var inspectAnalysisViewSpec = Spec{
+	Name:        "inspect_analysis_view",
+	Family:      "evidence",
+	Title:       "View of a recorded analysis",
 	Description: "Show a summary, one part or one page of a recorded inspect_binary_layout or analyze_function result, without running anything again.",
-	Effects: Effects{
-		Idempotent:      true,
-		RecordsEvidence: true,
-	},
+	Requires:    Requires{},
+	Effects:     Effects{RecordsEvidence: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.CancelledCode,
 		fault.EvidenceIntegrityMismatchCode,
@@ -133,19 +134,15 @@ var inspectAnalysisViewSpec = Spec{
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{
-		Authority:     model.EvidenceAuthorityShippedArtifact,
-		Confidence:    model.EvidenceConfidenceDerived,
 		PredicateType: "rea:evidence.inspect_analysis_view:1",
+		Confidence:    model.EvidenceConfidenceDerived,
+		Authority:     model.EvidenceAuthorityShippedArtifact,
 	},
+	Retained: []string{"/analysis"},
 	Examples: []Example{
 		{"summary of a retained record", `{"analysis":{"kind":"retained-evidence","evidence_id":"ev_0000000000000000000000000000000000000000000000000000000000000000"}}`},
 		{"second page of blocks", `{"analysis":{"kind":"retained-evidence","evidence_id":"ev_0000000000000000000000000000000000000000000000000000000000000000"},"view":"basic_blocks","offset":64}`},
 	},
-	Family:   "evidence",
-	Name:     "inspect_analysis_view",
-	Requires: Requires{},
-	Retained: []string{"/analysis"},
-	Title:    "View of a recorded analysis",
 }
 
 func inspectAnalysisViewEvidence(in wire.Appender) []*model.EvidenceInput {

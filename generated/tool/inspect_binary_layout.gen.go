@@ -1189,12 +1189,12 @@ func DecodeInspectBinaryLayoutOutput(data []byte) (*InspectBinaryLayoutOutput, e
 }
 
 var inspectBinaryLayoutSpec = Spec{
+	Name:        "inspect_binary_layout",
+	Family:      "binary",
+	Title:       "Binary layout",
 	Description: "Layout of a binary read from its bytes, without an engine: header, mitigations, linkage, sections with entropy, symbols, relocations.",
-	Effects: Effects{
-		Idempotent:      true,
-		ReadsTarget:     true,
-		RecordsEvidence: true,
-	},
+	Requires:    Requires{Target: true},
+	Effects:     Effects{RecordsEvidence: true, ReadsTarget: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.CancelledCode,
 		fault.ExecutionFailureCode,
@@ -1203,16 +1203,12 @@ var inspectBinaryLayoutSpec = Spec{
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{
-		Authority:     model.EvidenceAuthorityShippedArtifact,
-		Confidence:    model.EvidenceConfidenceObserved,
 		PredicateType: "rea:binary.inspect_binary_layout:1",
+		Confidence:    model.EvidenceConfidenceObserved,
+		Authority:     model.EvidenceAuthorityShippedArtifact,
 	},
 	Examples: []Example{
 		{"open target", `{}`},
 		{"symbols by page", `{"symbol_offset":100,"symbol_limit":500}`},
 	},
-	Family:   "binary",
-	Name:     "inspect_binary_layout",
-	Requires: Requires{Target: true},
-	Title:    "Binary layout",
 }

@@ -148,12 +148,12 @@ func DecodeInspectNativeAPIOutput(data []byte) (*InspectNativeAPIOutput, error) 
 }
 
 var inspectNativeAPISpec = Spec{
+	Name:        "inspect_native_api",
+	Family:      "analysis",
+	Title:       "Calling interface",
 	Description: "Describe how a procedure is called: convention, parameters, return type, and where each fact comes from.",
-	Effects: Effects{
-		Idempotent:      true,
-		ReadsTarget:     true,
-		RecordsEvidence: true,
-	},
+	Requires:    Requires{Target: true, Engine: []model.EngineCapability{model.EngineCapabilityBody}},
+	Effects:     Effects{RecordsEvidence: true, ReadsTarget: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.AmbiguousProcedureCode,
 		fault.CancelledCode,
@@ -167,19 +167,12 @@ var inspectNativeAPISpec = Spec{
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{
-		Authority:     model.EvidenceAuthorityShippedArtifact,
-		Confidence:    model.EvidenceConfidenceDerived,
 		PredicateType: "rea:analysis.inspect_native_api:1",
+		Confidence:    model.EvidenceConfidenceDerived,
+		Authority:     model.EvidenceAuthorityShippedArtifact,
 	},
+	Positional: []string{"procedure"},
 	Examples: []Example{
 		{"by name", `{"procedure":"main"}`},
 	},
-	Family:     "analysis",
-	Name:       "inspect_native_api",
-	Positional: []string{"procedure"},
-	Requires: Requires{
-		Engine: []model.EngineCapability{model.EngineCapabilityBody},
-		Target: true,
-	},
-	Title: "Calling interface",
 }

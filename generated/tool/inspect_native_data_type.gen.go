@@ -193,12 +193,12 @@ func DecodeInspectNativeDataTypeOutput(data []byte) (*InspectNativeDataTypeOutpu
 }
 
 var inspectNativeDataTypeSpec = Spec{
+	Name:        "inspect_native_data_type",
+	Family:      "native",
+	Title:       "Data types",
 	Description: "Describe a data type from debug information by name, or list type names that match a pattern.",
-	Effects: Effects{
-		Idempotent:      true,
-		ReadsTarget:     true,
-		RecordsEvidence: true,
-	},
+	Requires:    Requires{Target: true, Engine: []model.EngineCapability{model.EngineCapabilityDataTypes}},
+	Effects:     Effects{RecordsEvidence: true, ReadsTarget: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.CancelledCode,
 		fault.CapabilityUnavailableCode,
@@ -211,20 +211,13 @@ var inspectNativeDataTypeSpec = Spec{
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{
-		Authority:     model.EvidenceAuthorityShippedArtifact,
-		Confidence:    model.EvidenceConfidenceObserved,
 		PredicateType: "rea:native.inspect_native_data_type:1",
+		Confidence:    model.EvidenceConfidenceObserved,
+		Authority:     model.EvidenceAuthorityShippedArtifact,
 	},
+	Positional: []string{"name"},
 	Examples: []Example{
 		{"by name", `{"name":"struct stat"}`},
 		{"names", `{"pattern":"list"}`},
 	},
-	Family:     "native",
-	Name:       "inspect_native_data_type",
-	Positional: []string{"name"},
-	Requires: Requires{
-		Engine: []model.EngineCapability{model.EngineCapabilityDataTypes},
-		Target: true,
-	},
-	Title: "Data types",
 }

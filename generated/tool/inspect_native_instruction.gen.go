@@ -320,12 +320,12 @@ func DecodeInspectNativeInstructionOutput(data []byte) (*InspectNativeInstructio
 }
 
 var inspectNativeInstructionSpec = Spec{
+	Name:        "inspect_native_instruction",
+	Family:      "native",
+	Title:       "One instruction",
 	Description: "Decode the instruction at an address: operands, registers read and written, memory, flow, references, block and procedure.",
-	Effects: Effects{
-		Idempotent:      true,
-		ReadsTarget:     true,
-		RecordsEvidence: true,
-	},
+	Requires:    Requires{Target: true, Engine: []model.EngineCapability{model.EngineCapabilityBody}},
+	Effects:     Effects{RecordsEvidence: true, ReadsTarget: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.AddressNotMappedCode,
 		fault.CancelledCode,
@@ -339,19 +339,12 @@ var inspectNativeInstructionSpec = Spec{
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{
-		Authority:     model.EvidenceAuthorityShippedArtifact,
-		Confidence:    model.EvidenceConfidenceObserved,
 		PredicateType: "rea:native.inspect_native_instruction:1",
+		Confidence:    model.EvidenceConfidenceObserved,
+		Authority:     model.EvidenceAuthorityShippedArtifact,
 	},
+	Positional: []string{"address"},
 	Examples: []Example{
 		{"by address", `{"address":"0x401000"}`},
 	},
-	Family:     "native",
-	Name:       "inspect_native_instruction",
-	Positional: []string{"address"},
-	Requires: Requires{
-		Engine: []model.EngineCapability{model.EngineCapabilityBody},
-		Target: true,
-	},
-	Title: "One instruction",
 }

@@ -114,12 +114,12 @@ func DecodeListBookmarksOutput(data []byte) (*ListBookmarksOutput, error) {
 }
 
 var listBookmarksSpec = Spec{
+	Name:        "list_bookmarks",
+	Family:      "native",
+	Title:       "List bookmarks",
 	Description: "List the analyst's bookmarks by address.",
-	Effects: Effects{
-		Idempotent:      true,
-		ReadsTarget:     true,
-		RecordsEvidence: true,
-	},
+	Requires:    Requires{Target: true, Engine: []model.EngineCapability{model.EngineCapabilityAnnotations}},
+	Effects:     Effects{RecordsEvidence: true, ReadsTarget: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.CancelledCode,
 		fault.CapabilityUnavailableCode,
@@ -131,18 +131,11 @@ var listBookmarksSpec = Spec{
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{
-		Authority:     model.EvidenceAuthorityAnalystInference,
-		Confidence:    model.EvidenceConfidenceObserved,
 		PredicateType: "rea:native.list_bookmarks:1",
+		Confidence:    model.EvidenceConfidenceObserved,
+		Authority:     model.EvidenceAuthorityAnalystInference,
 	},
 	Examples: []Example{
 		{"all", `{}`},
 	},
-	Family: "native",
-	Name:   "list_bookmarks",
-	Requires: Requires{
-		Engine: []model.EngineCapability{model.EngineCapabilityAnnotations},
-		Target: true,
-	},
-	Title: "List bookmarks",
 }

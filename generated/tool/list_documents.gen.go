@@ -106,12 +106,12 @@ func DecodeListDocumentsOutput(data []byte) (*ListDocumentsOutput, error) {
 }
 
 var listDocumentsSpec = Spec{
+	Name:        "list_documents",
+	Family:      "native",
+	Title:       "List documents",
 	Description: "List the documents that the bound engine has open.",
-	Effects: Effects{
-		Idempotent:      true,
-		ReadsTarget:     true,
-		RecordsEvidence: true,
-	},
+	Requires:    Requires{Target: true},
+	Effects:     Effects{RecordsEvidence: true, ReadsTarget: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.CancelledCode,
 		fault.ExecutionFailureCode,
@@ -120,15 +120,11 @@ var listDocumentsSpec = Spec{
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{
-		Authority:     model.EvidenceAuthorityShippedArtifact,
-		Confidence:    model.EvidenceConfidenceObserved,
 		PredicateType: "rea:native.list_documents:1",
+		Confidence:    model.EvidenceConfidenceObserved,
+		Authority:     model.EvidenceAuthorityShippedArtifact,
 	},
 	Examples: []Example{
 		{"all", `{}`},
 	},
-	Family:   "native",
-	Name:     "list_documents",
-	Requires: Requires{Target: true},
-	Title:    "List documents",
 }

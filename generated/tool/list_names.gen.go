@@ -180,12 +180,12 @@ func DecodeListNamesOutput(data []byte) (*ListNamesOutput, error) {
 }
 
 var listNamesSpec = Spec{
+	Name:        "list_names",
+	Family:      "native",
+	Title:       "List names",
 	Description: "List symbols, imports, exports and analyst names by address.",
-	Effects: Effects{
-		Idempotent:      true,
-		ReadsTarget:     true,
-		RecordsEvidence: true,
-	},
+	Requires:    Requires{Target: true, Engine: []model.EngineCapability{model.EngineCapabilityNames}},
+	Effects:     Effects{RecordsEvidence: true, ReadsTarget: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.CancelledCode,
 		fault.CapabilityUnavailableCode,
@@ -198,18 +198,11 @@ var listNamesSpec = Spec{
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{
-		Authority:     model.EvidenceAuthorityShippedArtifact,
-		Confidence:    model.EvidenceConfidenceObserved,
 		PredicateType: "rea:native.list_names:1",
+		Confidence:    model.EvidenceConfidenceObserved,
+		Authority:     model.EvidenceAuthorityShippedArtifact,
 	},
 	Examples: []Example{
 		{"imports", `{"kind":"import"}`},
 	},
-	Family: "native",
-	Name:   "list_names",
-	Requires: Requires{
-		Engine: []model.EngineCapability{model.EngineCapabilityNames},
-		Target: true,
-	},
-	Title: "List names",
 }

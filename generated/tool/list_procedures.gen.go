@@ -180,12 +180,12 @@ func DecodeListProceduresOutput(data []byte) (*ListProceduresOutput, error) {
 }
 
 var listProceduresSpec = Spec{
+	Name:        "list_procedures",
+	Family:      "native",
+	Title:       "List procedures",
 	Description: "List the functions of the target in address order, with size, kind and how each was found.",
-	Effects: Effects{
-		Idempotent:      true,
-		ReadsTarget:     true,
-		RecordsEvidence: true,
-	},
+	Requires:    Requires{Target: true, Engine: []model.EngineCapability{model.EngineCapabilityFunctions}},
+	Effects:     Effects{RecordsEvidence: true, ReadsTarget: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.CancelledCode,
 		fault.CapabilityUnavailableCode,
@@ -197,19 +197,12 @@ var listProceduresSpec = Spec{
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{
-		Authority:     model.EvidenceAuthorityShippedArtifact,
-		Confidence:    model.EvidenceConfidenceObserved,
 		PredicateType: "rea:native.list_procedures:1",
+		Confidence:    model.EvidenceConfidenceObserved,
+		Authority:     model.EvidenceAuthorityShippedArtifact,
 	},
 	Examples: []Example{
 		{"first page", `{}`},
 		{"thunks", `{"kind":"thunk","limit":20}`},
 	},
-	Family: "native",
-	Name:   "list_procedures",
-	Requires: Requires{
-		Engine: []model.EngineCapability{model.EngineCapabilityFunctions},
-		Target: true,
-	},
-	Title: "List procedures",
 }

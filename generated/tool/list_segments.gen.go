@@ -124,12 +124,12 @@ func DecodeListSegmentsOutput(data []byte) (*ListSegmentsOutput, error) {
 }
 
 var listSegmentsSpec = Spec{
+	Name:        "list_segments",
+	Family:      "native",
+	Title:       "List segments",
 	Description: "List mapped segments with their sections and permissions.",
-	Effects: Effects{
-		Idempotent:      true,
-		ReadsTarget:     true,
-		RecordsEvidence: true,
-	},
+	Requires:    Requires{Target: true, Engine: []model.EngineCapability{model.EngineCapabilitySegments}},
+	Effects:     Effects{RecordsEvidence: true, ReadsTarget: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.CancelledCode,
 		fault.CapabilityUnavailableCode,
@@ -141,18 +141,11 @@ var listSegmentsSpec = Spec{
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{
-		Authority:     model.EvidenceAuthorityShippedArtifact,
-		Confidence:    model.EvidenceConfidenceObserved,
 		PredicateType: "rea:native.list_segments:1",
+		Confidence:    model.EvidenceConfidenceObserved,
+		Authority:     model.EvidenceAuthorityShippedArtifact,
 	},
 	Examples: []Example{
 		{"all", `{}`},
 	},
-	Family: "native",
-	Name:   "list_segments",
-	Requires: Requires{
-		Engine: []model.EngineCapability{model.EngineCapabilitySegments},
-		Target: true,
-	},
-	Title: "List segments",
 }

@@ -199,12 +199,12 @@ func DecodeListStringsOutput(data []byte) (*ListStringsOutput, error) {
 }
 
 var listStringsSpec = Spec{
+	Name:        "list_strings",
+	Family:      "native",
+	Title:       "List strings",
 	Description: "List strings of the target by address, with the number of references to each.",
-	Effects: Effects{
-		Idempotent:      true,
-		ReadsTarget:     true,
-		RecordsEvidence: true,
-	},
+	Requires:    Requires{Target: true, Engine: []model.EngineCapability{model.EngineCapabilityStrings}},
+	Effects:     Effects{RecordsEvidence: true, ReadsTarget: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.CancelledCode,
 		fault.CapabilityUnavailableCode,
@@ -217,18 +217,11 @@ var listStringsSpec = Spec{
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{
-		Authority:     model.EvidenceAuthorityShippedArtifact,
-		Confidence:    model.EvidenceConfidenceObserved,
 		PredicateType: "rea:native.list_strings:1",
+		Confidence:    model.EvidenceConfidenceObserved,
+		Authority:     model.EvidenceAuthorityShippedArtifact,
 	},
 	Examples: []Example{
 		{"those that code uses", `{"used":true}`},
 	},
-	Family: "native",
-	Name:   "list_strings",
-	Requires: Requires{
-		Engine: []model.EngineCapability{model.EngineCapabilityStrings},
-		Target: true,
-	},
-	Title: "List strings",
 }

@@ -162,12 +162,12 @@ func DecodeNextAddressOutput(data []byte) (*NextAddressOutput, error) {
 }
 
 var nextAddressSpec = Spec{
+	Name:        "next_address",
+	Family:      "native",
+	Title:       "Next address",
 	Description: "Give the start of the instruction or data item after an address (the cursor when none is given); null at the end.",
-	Effects: Effects{
-		Idempotent:      true,
-		ReadsTarget:     true,
-		RecordsEvidence: true,
-	},
+	Requires:    Requires{Target: true, Engine: []model.EngineCapability{model.EngineCapabilityBody}},
+	Effects:     Effects{RecordsEvidence: true, ReadsTarget: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.AddressNotMappedCode,
 		fault.CancelledCode,
@@ -181,19 +181,12 @@ var nextAddressSpec = Spec{
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{
-		Authority:     model.EvidenceAuthorityShippedArtifact,
-		Confidence:    model.EvidenceConfidenceObserved,
 		PredicateType: "rea:native.next_address:1",
+		Confidence:    model.EvidenceConfidenceObserved,
+		Authority:     model.EvidenceAuthorityShippedArtifact,
 	},
+	Positional: []string{"address"},
 	Examples: []Example{
 		{"from an address", `{"address":"0x401000"}`},
 	},
-	Family:     "native",
-	Name:       "next_address",
-	Positional: []string{"address"},
-	Requires: Requires{
-		Engine: []model.EngineCapability{model.EngineCapabilityBody},
-		Target: true,
-	},
-	Title: "Next address",
 }

@@ -286,12 +286,12 @@ func DecodeOpenBinaryOutput(data []byte) (*OpenBinaryOutput, error) {
 }
 
 var openBinarySpec = Spec{
+	Name:        "open_binary",
+	Family:      "session",
+	Title:       "Open a binary",
 	Description: "Open a native binary (ELF, PE, Mach-O) for the tools that follow; returns its identity. Opening is immediate, analysis starts with the first question.",
-	Effects: Effects{
-		ChangesSession: true,
-		DiscardsData:   true,
-		ReadsTarget:    true,
-	},
+	Requires:    Requires{},
+	Effects:     Effects{ReadsTarget: true, ChangesSession: true, DiscardsData: true},
 	Errors: []fault.Code{
 		fault.CancelledCode,
 		fault.CleanupIncompleteCode,
@@ -304,14 +304,10 @@ var openBinarySpec = Spec{
 		fault.TargetUnavailableCode,
 		fault.UnsupportedTargetCode,
 	},
+	Paths:      []string{"/path", "/snapshot_path"},
+	Positional: []string{"path"},
 	Examples: []Example{
 		{"a system program", `{"path":"/bin/ls"}`},
 		{"one slice, a chosen engine", `{"path":"App.app/Contents/MacOS/App","architecture":"arm64","provider_id":"embedded"}`},
 	},
-	Family:     "session",
-	Name:       "open_binary",
-	Paths:      []string{"/path", "/snapshot_path"},
-	Positional: []string{"path"},
-	Requires:   Requires{},
-	Title:      "Open a binary",
 }

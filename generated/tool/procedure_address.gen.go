@@ -125,12 +125,12 @@ func DecodeProcedureAddressOutput(data []byte) (*ProcedureAddressOutput, error) 
 }
 
 var procedureAddressSpec = Spec{
+	Name:        "procedure_address",
+	Family:      "native",
+	Title:       "Address of a procedure",
 	Description: "Resolve a procedure name (raw or readable) to its entry address.",
-	Effects: Effects{
-		Idempotent:      true,
-		ReadsTarget:     true,
-		RecordsEvidence: true,
-	},
+	Requires:    Requires{Target: true, Engine: []model.EngineCapability{model.EngineCapabilityFunctions}},
+	Effects:     Effects{RecordsEvidence: true, ReadsTarget: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.AmbiguousProcedureCode,
 		fault.CancelledCode,
@@ -144,19 +144,12 @@ var procedureAddressSpec = Spec{
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{
-		Authority:     model.EvidenceAuthorityShippedArtifact,
-		Confidence:    model.EvidenceConfidenceObserved,
 		PredicateType: "rea:native.procedure_address:1",
+		Confidence:    model.EvidenceConfidenceObserved,
+		Authority:     model.EvidenceAuthorityShippedArtifact,
 	},
+	Positional: []string{"procedure"},
 	Examples: []Example{
 		{"by name", `{"procedure":"main"}`},
 	},
-	Family:     "native",
-	Name:       "procedure_address",
-	Positional: []string{"procedure"},
-	Requires: Requires{
-		Engine: []model.EngineCapability{model.EngineCapabilityFunctions},
-		Target: true,
-	},
-	Title: "Address of a procedure",
 }

@@ -255,12 +255,12 @@ func DecodeProcedureCalleesOutput(data []byte) (*ProcedureCalleesOutput, error) 
 }
 
 var procedureCalleesSpec = Spec{
+	Name:        "procedure_callees",
+	Family:      "native",
+	Title:       "Callees of a procedure",
 	Description: "List the procedures that it calls or tail-calls, imports included.",
-	Effects: Effects{
-		Idempotent:      true,
-		ReadsTarget:     true,
-		RecordsEvidence: true,
-	},
+	Requires:    Requires{Target: true, Engine: []model.EngineCapability{model.EngineCapabilityReferences}},
+	Effects:     Effects{RecordsEvidence: true, ReadsTarget: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.AmbiguousProcedureCode,
 		fault.CancelledCode,
@@ -274,19 +274,12 @@ var procedureCalleesSpec = Spec{
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{
-		Authority:     model.EvidenceAuthorityShippedArtifact,
-		Confidence:    model.EvidenceConfidenceObserved,
 		PredicateType: "rea:native.procedure_callees:1",
+		Confidence:    model.EvidenceConfidenceObserved,
+		Authority:     model.EvidenceAuthorityShippedArtifact,
 	},
+	Positional: []string{"procedure"},
 	Examples: []Example{
 		{"by name", `{"procedure":"main"}`},
 	},
-	Family:     "native",
-	Name:       "procedure_callees",
-	Positional: []string{"procedure"},
-	Requires: Requires{
-		Engine: []model.EngineCapability{model.EngineCapabilityReferences},
-		Target: true,
-	},
-	Title: "Callees of a procedure",
 }

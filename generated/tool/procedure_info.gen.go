@@ -272,12 +272,12 @@ func DecodeProcedureInfoOutput(data []byte) (*ProcedureInfoOutput, error) {
 }
 
 var procedureInfoSpec = Spec{
+	Name:        "procedure_info",
+	Family:      "native",
+	Title:       "Procedure information",
 	Description: "Describe one procedure: ranges, kind, figures, signature and locals where debug information has them.",
-	Effects: Effects{
-		Idempotent:      true,
-		ReadsTarget:     true,
-		RecordsEvidence: true,
-	},
+	Requires:    Requires{Target: true, Engine: []model.EngineCapability{model.EngineCapabilityBody}},
+	Effects:     Effects{RecordsEvidence: true, ReadsTarget: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.AmbiguousProcedureCode,
 		fault.CancelledCode,
@@ -291,19 +291,12 @@ var procedureInfoSpec = Spec{
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{
-		Authority:     model.EvidenceAuthorityShippedArtifact,
-		Confidence:    model.EvidenceConfidenceObserved,
 		PredicateType: "rea:native.procedure_info:1",
+		Confidence:    model.EvidenceConfidenceObserved,
+		Authority:     model.EvidenceAuthorityShippedArtifact,
 	},
+	Positional: []string{"procedure"},
 	Examples: []Example{
 		{"by name", `{"procedure":"main"}`},
 	},
-	Family:     "native",
-	Name:       "procedure_info",
-	Positional: []string{"procedure"},
-	Requires: Requires{
-		Engine: []model.EngineCapability{model.EngineCapabilityBody},
-		Target: true,
-	},
-	Title: "Procedure information",
 }

@@ -138,12 +138,12 @@ func DecodeProcedurePseudoCodeOutput(data []byte) (*ProcedurePseudoCodeOutput, e
 }
 
 var procedurePseudoCodeSpec = Spec{
+	Name:        "procedure_pseudo_code",
+	Family:      "native",
+	Title:       "Pseudocode of a procedure",
 	Description: "Decompile one procedure; needs an engine with a decompiler.",
-	Effects: Effects{
-		Idempotent:      true,
-		ReadsTarget:     true,
-		RecordsEvidence: true,
-	},
+	Requires:    Requires{Target: true, Engine: []model.EngineCapability{model.EngineCapabilityPseudocode}},
+	Effects:     Effects{RecordsEvidence: true, ReadsTarget: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.AmbiguousProcedureCode,
 		fault.CancelledCode,
@@ -157,19 +157,12 @@ var procedurePseudoCodeSpec = Spec{
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{
-		Authority:     model.EvidenceAuthorityShippedArtifact,
-		Confidence:    model.EvidenceConfidenceDerived,
 		PredicateType: "rea:native.procedure_pseudo_code:1",
+		Confidence:    model.EvidenceConfidenceDerived,
+		Authority:     model.EvidenceAuthorityShippedArtifact,
 	},
+	Positional: []string{"procedure"},
 	Examples: []Example{
 		{"by name", `{"procedure":"main"}`},
 	},
-	Family:     "native",
-	Name:       "procedure_pseudo_code",
-	Positional: []string{"procedure"},
-	Requires: Requires{
-		Engine: []model.EngineCapability{model.EngineCapabilityPseudocode},
-		Target: true,
-	},
-	Title: "Pseudocode of a procedure",
 }

@@ -229,12 +229,12 @@ func DecodeProcedureReferencesOutput(data []byte) (*ProcedureReferencesOutput, e
 }
 
 var procedureReferencesSpec = Spec{
+	Name:        "procedure_references",
+	Family:      "native",
+	Title:       "References of a procedure",
 	Description: "List references into or out of one procedure: calls, jumps, data reads, writes and addresses.",
-	Effects: Effects{
-		Idempotent:      true,
-		ReadsTarget:     true,
-		RecordsEvidence: true,
-	},
+	Requires:    Requires{Target: true, Engine: []model.EngineCapability{model.EngineCapabilityReferences}},
+	Effects:     Effects{RecordsEvidence: true, ReadsTarget: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.AmbiguousProcedureCode,
 		fault.CancelledCode,
@@ -248,19 +248,12 @@ var procedureReferencesSpec = Spec{
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{
-		Authority:     model.EvidenceAuthorityShippedArtifact,
-		Confidence:    model.EvidenceConfidenceObserved,
 		PredicateType: "rea:native.procedure_references:1",
+		Confidence:    model.EvidenceConfidenceObserved,
+		Authority:     model.EvidenceAuthorityShippedArtifact,
 	},
+	Positional: []string{"procedure"},
 	Examples: []Example{
 		{"what it uses", `{"procedure":"main"}`},
 	},
-	Family:     "native",
-	Name:       "procedure_references",
-	Positional: []string{"procedure"},
-	Requires: Requires{
-		Engine: []model.EngineCapability{model.EngineCapabilityReferences},
-		Target: true,
-	},
-	Title: "References of a procedure",
 }

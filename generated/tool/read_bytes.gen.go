@@ -196,12 +196,12 @@ func DecodeReadBytesOutput(data []byte) (*ReadBytesOutput, error) {
 }
 
 var readBytesSpec = Spec{
+	Name:        "read_bytes",
+	Family:      "native",
+	Title:       "Read bytes",
 	Description: "Read mapped bytes as hexadecimal.",
-	Effects: Effects{
-		Idempotent:      true,
-		ReadsTarget:     true,
-		RecordsEvidence: true,
-	},
+	Requires:    Requires{Target: true, Engine: []model.EngineCapability{model.EngineCapabilityBytes}},
+	Effects:     Effects{RecordsEvidence: true, ReadsTarget: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.AddressNotMappedCode,
 		fault.CancelledCode,
@@ -215,19 +215,12 @@ var readBytesSpec = Spec{
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{
-		Authority:     model.EvidenceAuthorityShippedArtifact,
-		Confidence:    model.EvidenceConfidenceObserved,
 		PredicateType: "rea:native.read_bytes:1",
+		Confidence:    model.EvidenceConfidenceObserved,
+		Authority:     model.EvidenceAuthorityShippedArtifact,
 	},
+	Positional: []string{"address"},
 	Examples: []Example{
 		{"a few", `{"address":"0x401000","length":16}`},
 	},
-	Family:     "native",
-	Name:       "read_bytes",
-	Positional: []string{"address"},
-	Requires: Requires{
-		Engine: []model.EngineCapability{model.EngineCapabilityBytes},
-		Target: true,
-	},
-	Title: "Read bytes",
 }

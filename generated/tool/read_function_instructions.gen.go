@@ -201,12 +201,12 @@ func DecodeReadFunctionInstructionsOutput(data []byte) (*ReadFunctionInstruction
 }
 
 var readFunctionInstructionsSpec = Spec{
+	Name:        "read_function_instructions",
+	Family:      "native",
+	Title:       "Instructions of a procedure",
 	Description: "Return decoded instructions of one procedure as typed rows with bytes, flow and targets.",
-	Effects: Effects{
-		Idempotent:      true,
-		ReadsTarget:     true,
-		RecordsEvidence: true,
-	},
+	Requires:    Requires{Target: true, Engine: []model.EngineCapability{model.EngineCapabilityBody}},
+	Effects:     Effects{RecordsEvidence: true, ReadsTarget: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.AmbiguousProcedureCode,
 		fault.CancelledCode,
@@ -220,19 +220,12 @@ var readFunctionInstructionsSpec = Spec{
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{
-		Authority:     model.EvidenceAuthorityShippedArtifact,
-		Confidence:    model.EvidenceConfidenceObserved,
 		PredicateType: "rea:native.read_function_instructions:1",
+		Confidence:    model.EvidenceConfidenceObserved,
+		Authority:     model.EvidenceAuthorityShippedArtifact,
 	},
+	Positional: []string{"procedure"},
 	Examples: []Example{
 		{"first rows", `{"procedure":"main"}`},
 	},
-	Family:     "native",
-	Name:       "read_function_instructions",
-	Positional: []string{"procedure"},
-	Requires: Requires{
-		Engine: []model.EngineCapability{model.EngineCapabilityBody},
-		Target: true,
-	},
-	Title: "Instructions of a procedure",
 }

@@ -162,12 +162,12 @@ func DecodeResolveContainingProcedureOutput(data []byte) (*ResolveContainingProc
 }
 
 var resolveContainingProcedureSpec = Spec{
+	Name:        "resolve_containing_procedure",
+	Family:      "native",
+	Title:       "Containing procedure",
 	Description: "Find the procedure that contains an address; null when none does.",
-	Effects: Effects{
-		Idempotent:      true,
-		ReadsTarget:     true,
-		RecordsEvidence: true,
-	},
+	Requires:    Requires{Target: true, Engine: []model.EngineCapability{model.EngineCapabilityFunctions}},
+	Effects:     Effects{RecordsEvidence: true, ReadsTarget: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.AddressNotMappedCode,
 		fault.CancelledCode,
@@ -181,19 +181,12 @@ var resolveContainingProcedureSpec = Spec{
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{
-		Authority:     model.EvidenceAuthorityShippedArtifact,
-		Confidence:    model.EvidenceConfidenceObserved,
 		PredicateType: "rea:native.resolve_containing_procedure:1",
+		Confidence:    model.EvidenceConfidenceObserved,
+		Authority:     model.EvidenceAuthorityShippedArtifact,
 	},
+	Positional: []string{"address"},
 	Examples: []Example{
 		{"inside", `{"address":"0x401000"}`},
 	},
-	Family:     "native",
-	Name:       "resolve_containing_procedure",
-	Positional: []string{"address"},
-	Requires: Requires{
-		Engine: []model.EngineCapability{model.EngineCapabilityFunctions},
-		Target: true,
-	},
-	Title: "Containing procedure",
 }

@@ -220,12 +220,12 @@ func DecodeResolveNativeCallTargetsOutput(data []byte) (*ResolveNativeCallTarget
 }
 
 var resolveNativeCallTargetsSpec = Spec{
+	Name:        "resolve_native_call_targets",
+	Family:      "native",
+	Title:       "Call targets",
 	Description: "Tell where the calls and computed jumps of a procedure can go, and which stay unknown.",
-	Effects: Effects{
-		Idempotent:      true,
-		ReadsTarget:     true,
-		RecordsEvidence: true,
-	},
+	Requires:    Requires{Target: true, Engine: []model.EngineCapability{model.EngineCapabilityCallTargets}},
+	Effects:     Effects{RecordsEvidence: true, ReadsTarget: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.AmbiguousProcedureCode,
 		fault.CancelledCode,
@@ -239,19 +239,12 @@ var resolveNativeCallTargetsSpec = Spec{
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{
-		Authority:     model.EvidenceAuthorityShippedArtifact,
-		Confidence:    model.EvidenceConfidenceDerived,
 		PredicateType: "rea:native.resolve_native_call_targets:1",
+		Confidence:    model.EvidenceConfidenceDerived,
+		Authority:     model.EvidenceAuthorityShippedArtifact,
 	},
+	Positional: []string{"procedure"},
 	Examples: []Example{
 		{"by name", `{"procedure":"main"}`},
 	},
-	Family:     "native",
-	Name:       "resolve_native_call_targets",
-	Positional: []string{"procedure"},
-	Requires: Requires{
-		Engine: []model.EngineCapability{model.EngineCapabilityCallTargets},
-		Target: true,
-	},
-	Title: "Call targets",
 }

@@ -195,12 +195,12 @@ func DecodeSearchProceduresOutput(data []byte) (*SearchProceduresOutput, error) 
 }
 
 var searchProceduresSpec = Spec{
+	Name:        "search_procedures",
+	Family:      "native",
+	Title:       "Search procedures",
 	Description: "Find procedures whose raw or readable name matches.",
-	Effects: Effects{
-		Idempotent:      true,
-		ReadsTarget:     true,
-		RecordsEvidence: true,
-	},
+	Requires:    Requires{Target: true, Engine: []model.EngineCapability{model.EngineCapabilityFunctions}},
+	Effects:     Effects{RecordsEvidence: true, ReadsTarget: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.CancelledCode,
 		fault.CapabilityUnavailableCode,
@@ -213,20 +213,13 @@ var searchProceduresSpec = Spec{
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{
-		Authority:     model.EvidenceAuthorityShippedArtifact,
-		Confidence:    model.EvidenceConfidenceObserved,
 		PredicateType: "rea:native.search_procedures:1",
+		Confidence:    model.EvidenceConfidenceObserved,
+		Authority:     model.EvidenceAuthorityShippedArtifact,
 	},
+	Positional: []string{"pattern"},
 	Examples: []Example{
 		{"by word", `{"pattern":"alloc"}`},
 		{"by expression", `{"pattern":"^str(n)?cpy$","mode":"regex"}`},
 	},
-	Family:     "native",
-	Name:       "search_procedures",
-	Positional: []string{"pattern"},
-	Requires: Requires{
-		Engine: []model.EngineCapability{model.EngineCapabilityFunctions},
-		Target: true,
-	},
-	Title: "Search procedures",
 }

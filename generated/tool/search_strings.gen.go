@@ -249,12 +249,12 @@ func DecodeSearchStringsOutput(data []byte) (*SearchStringsOutput, error) {
 }
 
 var searchStringsSpec = Spec{
+	Name:        "search_strings",
+	Family:      "native",
+	Title:       "Search strings",
 	Description: "Find strings that match, with the code that uses them.",
-	Effects: Effects{
-		Idempotent:      true,
-		ReadsTarget:     true,
-		RecordsEvidence: true,
-	},
+	Requires:    Requires{Target: true, Engine: []model.EngineCapability{model.EngineCapabilityStrings}},
+	Effects:     Effects{RecordsEvidence: true, ReadsTarget: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.CancelledCode,
 		fault.CapabilityUnavailableCode,
@@ -267,19 +267,12 @@ var searchStringsSpec = Spec{
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{
-		Authority:     model.EvidenceAuthorityShippedArtifact,
-		Confidence:    model.EvidenceConfidenceObserved,
 		PredicateType: "rea:native.search_strings:1",
+		Confidence:    model.EvidenceConfidenceObserved,
+		Authority:     model.EvidenceAuthorityShippedArtifact,
 	},
+	Positional: []string{"pattern"},
 	Examples: []Example{
 		{"by word", `{"pattern":"usage"}`},
 	},
-	Family:     "native",
-	Name:       "search_strings",
-	Positional: []string{"pattern"},
-	Requires: Requires{
-		Engine: []model.EngineCapability{model.EngineCapabilityStrings},
-		Target: true,
-	},
-	Title: "Search strings",
 }

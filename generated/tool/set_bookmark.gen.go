@@ -153,13 +153,12 @@ func DecodeSetBookmarkOutput(data []byte) (*SetBookmarkOutput, error) {
 }
 
 var setBookmarkSpec = Spec{
+	Name:        "set_bookmark",
+	Family:      "native",
+	Title:       "Set a bookmark",
 	Description: "Bookmark an address.",
-	Effects: Effects{
-		ChangesSession:  true,
-		DiscardsData:    true,
-		Idempotent:      true,
-		RecordsEvidence: true,
-	},
+	Requires:    Requires{Target: true, Engine: []model.EngineCapability{model.EngineCapabilityAnnotations}},
+	Effects:     Effects{RecordsEvidence: true, ChangesSession: true, DiscardsData: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.AddressNotMappedCode,
 		fault.AnnotationLimitCode,
@@ -174,19 +173,12 @@ var setBookmarkSpec = Spec{
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{
-		Authority:     model.EvidenceAuthorityAnalystInference,
-		Confidence:    model.EvidenceConfidenceObserved,
 		PredicateType: "rea:native.set_bookmark:1",
+		Confidence:    model.EvidenceConfidenceObserved,
+		Authority:     model.EvidenceAuthorityAnalystInference,
 	},
+	Positional: []string{"address", "name"},
 	Examples: []Example{
 		{"set", `{"address":"0x401000","name":"start here"}`},
 	},
-	Family:     "native",
-	Name:       "set_bookmark",
-	Positional: []string{"address", "name"},
-	Requires: Requires{
-		Engine: []model.EngineCapability{model.EngineCapabilityAnnotations},
-		Target: true,
-	},
-	Title: "Set a bookmark",
 }

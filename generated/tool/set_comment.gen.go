@@ -161,13 +161,12 @@ func DecodeSetCommentOutput(data []byte) (*SetCommentOutput, error) {
 }
 
 var setCommentSpec = Spec{
+	Name:        "set_comment",
+	Family:      "native",
+	Title:       "Set comment",
 	Description: "Set the comment at an address; an empty text removes it.",
-	Effects: Effects{
-		ChangesSession:  true,
-		DiscardsData:    true,
-		Idempotent:      true,
-		RecordsEvidence: true,
-	},
+	Requires:    Requires{Target: true, Engine: []model.EngineCapability{model.EngineCapabilityAnnotations}},
+	Effects:     Effects{RecordsEvidence: true, ChangesSession: true, DiscardsData: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.AddressNotMappedCode,
 		fault.AnnotationLimitCode,
@@ -182,19 +181,12 @@ var setCommentSpec = Spec{
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{
-		Authority:     model.EvidenceAuthorityAnalystInference,
-		Confidence:    model.EvidenceConfidenceObserved,
 		PredicateType: "rea:native.set_comment:1",
+		Confidence:    model.EvidenceConfidenceObserved,
+		Authority:     model.EvidenceAuthorityAnalystInference,
 	},
+	Positional: []string{"address", "comment"},
 	Examples: []Example{
 		{"set", `{"address":"0x401000","comment":"checks the magic"}`},
 	},
-	Family:     "native",
-	Name:       "set_comment",
-	Positional: []string{"address", "comment"},
-	Requires: Requires{
-		Engine: []model.EngineCapability{model.EngineCapabilityAnnotations},
-		Target: true,
-	},
-	Title: "Set comment",
 }

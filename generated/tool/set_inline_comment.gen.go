@@ -161,13 +161,12 @@ func DecodeSetInlineCommentOutput(data []byte) (*SetInlineCommentOutput, error) 
 }
 
 var setInlineCommentSpec = Spec{
+	Name:        "set_inline_comment",
+	Family:      "native",
+	Title:       "Set inline comment",
 	Description: "Set the inline comment at an address; an empty text removes it.",
-	Effects: Effects{
-		ChangesSession:  true,
-		DiscardsData:    true,
-		Idempotent:      true,
-		RecordsEvidence: true,
-	},
+	Requires:    Requires{Target: true, Engine: []model.EngineCapability{model.EngineCapabilityAnnotations}},
+	Effects:     Effects{RecordsEvidence: true, ChangesSession: true, DiscardsData: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.AddressNotMappedCode,
 		fault.AnnotationLimitCode,
@@ -182,19 +181,12 @@ var setInlineCommentSpec = Spec{
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{
-		Authority:     model.EvidenceAuthorityAnalystInference,
-		Confidence:    model.EvidenceConfidenceObserved,
 		PredicateType: "rea:native.set_inline_comment:1",
+		Confidence:    model.EvidenceConfidenceObserved,
+		Authority:     model.EvidenceAuthorityAnalystInference,
 	},
+	Positional: []string{"address", "comment"},
 	Examples: []Example{
 		{"set", `{"address":"0x401000","comment":"checks the magic"}`},
 	},
-	Family:     "native",
-	Name:       "set_inline_comment",
-	Positional: []string{"address", "comment"},
-	Requires: Requires{
-		Engine: []model.EngineCapability{model.EngineCapabilityAnnotations},
-		Target: true,
-	},
-	Title: "Set inline comment",
 }

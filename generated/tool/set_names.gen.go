@@ -247,13 +247,12 @@ func DecodeSetNamesOutput(data []byte) (*SetNamesOutput, error) {
 }
 
 var setNamesSpec = Spec{
+	Name:        "set_names",
+	Family:      "native",
+	Title:       "Set names",
 	Description: "Name addresses; an empty name removes the analyst's name. All or none are applied.",
-	Effects: Effects{
-		ChangesSession:  true,
-		DiscardsData:    true,
-		Idempotent:      true,
-		RecordsEvidence: true,
-	},
+	Requires:    Requires{Target: true, Engine: []model.EngineCapability{model.EngineCapabilityAnnotations}},
+	Effects:     Effects{RecordsEvidence: true, ChangesSession: true, DiscardsData: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.AddressNotMappedCode,
 		fault.AnnotationLimitCode,
@@ -268,18 +267,11 @@ var setNamesSpec = Spec{
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{
-		Authority:     model.EvidenceAuthorityAnalystInference,
-		Confidence:    model.EvidenceConfidenceObserved,
 		PredicateType: "rea:native.set_names:1",
+		Confidence:    model.EvidenceConfidenceObserved,
+		Authority:     model.EvidenceAuthorityAnalystInference,
 	},
 	Examples: []Example{
 		{"one", `{"names":[{"address":"0x401000","name":"parse_header"}]}`},
 	},
-	Family: "native",
-	Name:   "set_names",
-	Requires: Requires{
-		Engine: []model.EngineCapability{model.EngineCapabilityAnnotations},
-		Target: true,
-	},
-	Title: "Set names",
 }

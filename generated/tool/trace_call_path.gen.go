@@ -367,12 +367,12 @@ func DecodeTraceCallPathOutput(data []byte) (*TraceCallPathOutput, error) {
 }
 
 var traceCallPathSpec = Spec{
+	Name:        "trace_call_path",
+	Family:      "analysis",
+	Title:       "Trace a call path",
 	Description: "Find a shortest call path between two procedures, or what is reachable from one.",
-	Effects: Effects{
-		Idempotent:      true,
-		ReadsTarget:     true,
-		RecordsEvidence: true,
-	},
+	Requires:    Requires{Target: true, Engine: []model.EngineCapability{model.EngineCapabilityReferences}},
+	Effects:     Effects{RecordsEvidence: true, ReadsTarget: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.AmbiguousProcedureCode,
 		fault.CancelledCode,
@@ -386,19 +386,12 @@ var traceCallPathSpec = Spec{
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{
-		Authority:     model.EvidenceAuthorityShippedArtifact,
-		Confidence:    model.EvidenceConfidenceDerived,
 		PredicateType: "rea:analysis.trace_call_path:1",
+		Confidence:    model.EvidenceConfidenceDerived,
+		Authority:     model.EvidenceAuthorityShippedArtifact,
 	},
+	Positional: []string{"start", "goal"},
 	Examples: []Example{
 		{"from main to a function", `{"start":"main","goal":"exit"}`},
 	},
-	Family:     "analysis",
-	Name:       "trace_call_path",
-	Positional: []string{"start", "goal"},
-	Requires: Requires{
-		Engine: []model.EngineCapability{model.EngineCapabilityReferences},
-		Target: true,
-	},
-	Title: "Trace a call path",
 }

@@ -372,12 +372,12 @@ func DecodeTraceFeatureOutput(data []byte) (*TraceFeatureOutput, error) {
 }
 
 var traceFeatureSpec = Spec{
+	Name:        "trace_feature",
+	Family:      "analysis",
+	Title:       "From a word to the code",
 	Description: "Search strings, names and imports for a word and follow references to the procedures behind it, with callers.",
-	Effects: Effects{
-		Idempotent:      true,
-		ReadsTarget:     true,
-		RecordsEvidence: true,
-	},
+	Requires:    Requires{Target: true, Engine: []model.EngineCapability{model.EngineCapabilityReferences, model.EngineCapabilityStrings}},
+	Effects:     Effects{RecordsEvidence: true, ReadsTarget: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.CancelledCode,
 		fault.CapabilityUnavailableCode,
@@ -390,19 +390,12 @@ var traceFeatureSpec = Spec{
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{
-		Authority:     model.EvidenceAuthorityShippedArtifact,
-		Confidence:    model.EvidenceConfidenceDerived,
 		PredicateType: "rea:analysis.trace_feature:1",
+		Confidence:    model.EvidenceConfidenceDerived,
+		Authority:     model.EvidenceAuthorityShippedArtifact,
 	},
+	Positional: []string{"query"},
 	Examples: []Example{
 		{"a word", `{"query":"password"}`},
 	},
-	Family:     "analysis",
-	Name:       "trace_feature",
-	Positional: []string{"query"},
-	Requires: Requires{
-		Engine: []model.EngineCapability{model.EngineCapabilityReferences, model.EngineCapabilityStrings},
-		Target: true,
-	},
-	Title: "From a word to the code",
 }

@@ -163,12 +163,12 @@ func DecodeTraceNativeValuesOutput(data []byte) (*TraceNativeValuesOutput, error
 }
 
 var traceNativeValuesSpec = Spec{
+	Name:        "trace_native_values",
+	Family:      "analysis",
+	Title:       "Trace values",
 	Description: "Tell what a register or argument can hold at an address, from constants, addresses, parameters and call results inside its procedure.",
-	Effects: Effects{
-		Idempotent:      true,
-		ReadsTarget:     true,
-		RecordsEvidence: true,
-	},
+	Requires:    Requires{Target: true, Engine: []model.EngineCapability{model.EngineCapabilityValueFlow}},
+	Effects:     Effects{RecordsEvidence: true, ReadsTarget: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.AddressNotMappedCode,
 		fault.CancelledCode,
@@ -182,19 +182,12 @@ var traceNativeValuesSpec = Spec{
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{
-		Authority:     model.EvidenceAuthorityShippedArtifact,
-		Confidence:    model.EvidenceConfidenceDerived,
 		PredicateType: "rea:analysis.trace_native_values:1",
+		Confidence:    model.EvidenceConfidenceDerived,
+		Authority:     model.EvidenceAuthorityShippedArtifact,
 	},
+	Positional: []string{"address", "register"},
 	Examples: []Example{
 		{"first argument", `{"address":"0x401000","register":"rdi"}`},
 	},
-	Family:     "analysis",
-	Name:       "trace_native_values",
-	Positional: []string{"address", "register"},
-	Requires: Requires{
-		Engine: []model.EngineCapability{model.EngineCapabilityValueFlow},
-		Target: true,
-	},
-	Title: "Trace values",
 }

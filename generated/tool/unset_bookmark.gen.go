@@ -147,13 +147,12 @@ func DecodeUnsetBookmarkOutput(data []byte) (*UnsetBookmarkOutput, error) {
 }
 
 var unsetBookmarkSpec = Spec{
+	Name:        "unset_bookmark",
+	Family:      "native",
+	Title:       "Remove a bookmark",
 	Description: "Remove the bookmark at an address.",
-	Effects: Effects{
-		ChangesSession:  true,
-		DiscardsData:    true,
-		Idempotent:      true,
-		RecordsEvidence: true,
-	},
+	Requires:    Requires{Target: true, Engine: []model.EngineCapability{model.EngineCapabilityAnnotations}},
+	Effects:     Effects{RecordsEvidence: true, ChangesSession: true, DiscardsData: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.CancelledCode,
 		fault.CapabilityUnavailableCode,
@@ -166,19 +165,12 @@ var unsetBookmarkSpec = Spec{
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{
-		Authority:     model.EvidenceAuthorityAnalystInference,
-		Confidence:    model.EvidenceConfidenceObserved,
 		PredicateType: "rea:native.unset_bookmark:1",
+		Confidence:    model.EvidenceConfidenceObserved,
+		Authority:     model.EvidenceAuthorityAnalystInference,
 	},
+	Positional: []string{"address"},
 	Examples: []Example{
 		{"remove", `{"address":"0x401000"}`},
 	},
-	Family:     "native",
-	Name:       "unset_bookmark",
-	Positional: []string{"address"},
-	Requires: Requires{
-		Engine: []model.EngineCapability{model.EngineCapabilityAnnotations},
-		Target: true,
-	},
-	Title: "Remove a bookmark",
 }

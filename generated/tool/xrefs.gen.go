@@ -222,12 +222,12 @@ func DecodeXrefsOutput(data []byte) (*XrefsOutput, error) {
 }
 
 var xrefsSpec = Spec{
+	Name:        "xrefs",
+	Family:      "native",
+	Title:       "References to an address",
 	Description: "List everything that refers to an address (the cursor when none is given), or with direction from what it refers to.",
-	Effects: Effects{
-		Idempotent:      true,
-		ReadsTarget:     true,
-		RecordsEvidence: true,
-	},
+	Requires:    Requires{Target: true, Engine: []model.EngineCapability{model.EngineCapabilityReferences}},
+	Effects:     Effects{RecordsEvidence: true, ReadsTarget: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.AddressNotMappedCode,
 		fault.CancelledCode,
@@ -241,19 +241,12 @@ var xrefsSpec = Spec{
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{
-		Authority:     model.EvidenceAuthorityShippedArtifact,
-		Confidence:    model.EvidenceConfidenceObserved,
 		PredicateType: "rea:native.xrefs:1",
+		Confidence:    model.EvidenceConfidenceObserved,
+		Authority:     model.EvidenceAuthorityShippedArtifact,
 	},
+	Positional: []string{"address"},
 	Examples: []Example{
 		{"who uses it", `{"address":"0x401000"}`},
 	},
-	Family:     "native",
-	Name:       "xrefs",
-	Positional: []string{"address"},
-	Requires: Requires{
-		Engine: []model.EngineCapability{model.EngineCapabilityReferences},
-		Target: true,
-	},
-	Title: "References to an address",
 }

@@ -55,6 +55,10 @@ const (
 // loads and stores, which AArch64 SIMD and x86 vector moves are not: they are
 // Other with HasMem.
 //
+// Load-pair and store-pair are Load with Dst and Src2 as the two destinations
+// and Store with Src and Src2; Mem.Size covers both. An exclusive store is a
+// Store whose Dst is the status register.
+//
 // A sub-register write (al, ah, ax) names the full register in Dst, with Size
 // 1 or 2; it is in Writes but, not being a use of the old value, not in Reads.
 // 32-bit writes clear the upper half on both architectures. Reads leaves out
@@ -72,7 +76,7 @@ const (
 	And
 	Or
 	Xor
-	Shift // left by Imm (negative: right)
+	Shift // left by Imm (negative: right, arithmetic when Signed); by Src2: left, or right when Amount is 1
 	Compare
 	Test
 	Push
@@ -81,7 +85,8 @@ const (
 	Nop
 	EndBranch  // endbr64, bti
 	Leave      // x86 leave
-	CondSelect // cmov, csel
+	CondSelect // cmov, csel: Dst ← Cond ? Src : Src2
+	Insert     // AArch64 movk: Dst ← Src with 16 bits replaced by Imm, from bit Amount on
 )
 
 // Mem is a memory operand: [Base + Index*Scale + Disp]. For Base == PC the
@@ -116,9 +121,13 @@ type Inst struct {
 	Src    Reg
 	Src2   Reg
 	Size   uint8 // operand size in bytes of Dst/Src
-	HasMem bool
-	HasImm bool
-	Signed bool // sign-extending load or Extend
+	// SrcSize is the width in bytes of the source that is extended: of Extend,
+	// and of Src2 in an AArch64 extended-register Add or Sub. Otherwise 0.
+	SrcSize uint8
+	Amount  uint8 // left shift of Src2 before it is used (AArch64); bit position of Insert
+	HasMem  bool
+	HasImm  bool
+	Signed  bool // sign-extending load or Extend
 }
 
 // Decoder decodes one architecture in one mode.

@@ -1,0 +1,99 @@
+// Package arm64 decodes A64 machine code: control flow and operands for
+// analysis (Decode), and text in Arm's syntax (Text).
+//
+// Unallocated encodings are Invalid, so that data among code can be told from
+// it. Inst.Op is the instruction word itself: its fields are at fixed places,
+// so a consumer that wants more than isa's view reads them there.
+package arm64
+
+import (
+	"encoding/binary"
+
+	"rea/providers/embedded/isa"
+)
+
+// Decoder decodes A64. It holds no mutable state: one value may serve any
+// number of goroutines.
+type Decoder struct{}
+
+// New returns an A64 decoder.
+func New() *Decoder { return &Decoder{} }
+
+// Syntax implements isa.Decoder.
+func (*Decoder) Syntax() string { return "arm" }
+
+// MaxLen implements isa.Decoder.
+func (*Decoder) MaxLen() int { return 4 }
+
+// Align implements isa.Decoder.
+func (*Decoder) Align() int { return 4 }
+
+// Decode implements isa.Decoder.
+func (*Decoder) Decode(b []byte, addr uint64, in *isa.Inst) {
+	*in = isa.Inst{Addr: addr, Len: 4, Dst: isa.NoReg, Src: isa.NoReg, Src2: isa.NoReg,
+		Mem: isa.Mem{Base: isa.NoReg, Index: isa.NoReg}}
+	if len(b) < 4 {
+		in.Len = uint8(max(1, len(b)))
+		return
+	}
+	w := binary.LittleEndian.Uint32(b)
+	in.Op = w
+	ok := false
+	switch w >> 25 & 15 {
+	case 0b1000, 0b1001:
+		ok = immediate(w, in)
+	case 0b1010, 0b1011:
+		ok = branch(w, in)
+	case 0b0100, 0b0110, 0b1100, 0b1110:
+		ok = loadStore(w, in)
+	case 0b0101, 0b1101:
+		ok = register(w, in)
+	case 0b0111, 0b1111:
+		ok = simd(w, in)
+	case 0b0010:
+		ok = sve(w, in)
+	case 0b0000:
+		if w>>16 == 0 { // udf
+			in.Flow, in.Imm, in.HasImm = isa.Trap, int64(w), true
+			return
+		}
+		ok = w>>31 != 0 && sme(w, in)
+	}
+	if !ok {
+		*in = isa.Inst{Addr: addr, Len: 4, Op: w, Dst: isa.NoReg, Src: isa.NoReg, Src2: isa.NoReg,
+			Mem: isa.Mem{Base: isa.NoReg, Index: isa.NoReg}}
+		return
+	}
+	if in.Flow == isa.Invalid {
+		in.Flow = isa.Next
+	}
+}
+
+// Register fields.
+
+func rd(w uint32) uint32 { return w & 31 }
+func rn(w uint32) uint32 { return w >> 5 & 31 }
+func rm(w uint32) uint32 { return w >> 16 & 31 }
+func ra(w uint32) uint32 { return w >> 10 & 31 }
+
+// zr is a register field whose 31 means zero.
+func zr(n uint32) isa.Reg {
+	if n == 31 {
+		return isa.ZR
+	}
+	return isa.Reg(n)
+}
+
+// bit is the membership bit of a register field whose 31 means zero.
+func bit(n uint32) uint64 { return 1 << n & 0x7fffffff }
+
+// spBit is the membership bit of a register field whose 31 means SP.
+func spBit(n uint32) uint64 { return 1 << n }
+
+// size is 8 or 4 by the sf bit.
+func size(w uint32) uint8 { return uint8(4 << (w >> 31)) }
+
+// signed is the value of an n-bit two's complement field at bit lo.
+func signed(w uint32, lo, n uint) int64 {
+	return int64(int32(w<<(32-lo-n)) >> (32 - n))
+}

@@ -1,0 +1,67 @@
+package program
+
+import (
+	"math/bits"
+	"sync/atomic"
+)
+
+// bitset is a fixed set of code offsets.
+type bitset []uint32
+
+func newBitset(n uint32) bitset { return make(bitset, (uint64(n)+31)/32) }
+
+func (b bitset) has(i uint32) bool { return b[i>>5]&(1<<(i&31)) != 0 }
+func (b bitset) set(i uint32)      { b[i>>5] |= 1 << (i & 31) }
+func (b bitset) clear(i uint32)    { b[i>>5] &^= 1 << (i & 31) }
+
+// claim sets i for exactly one of several concurrent callers.
+func (b bitset) claim(i uint32) bool {
+	m := uint32(1) << (i & 31)
+	if atomic.LoadUint32(&b[i>>5])&m != 0 {
+		return false
+	}
+	return atomic.OrUint32(&b[i>>5], m)&m == 0
+}
+
+// setRange adds [lo, hi).
+func (b bitset) setRange(lo, hi uint32) {
+	for lo < hi && lo&31 != 0 {
+		b.set(lo)
+		lo++
+	}
+	for ; lo+32 <= hi; lo += 32 {
+		b[lo>>5] = ^uint32(0)
+	}
+	for ; lo < hi; lo++ {
+		b.set(lo)
+	}
+}
+
+// next returns the first member at or after i and below end, or end.
+func (b bitset) next(i, end uint32) uint32 {
+	for i < end {
+		if w := b[i>>5] >> (i & 31); w != 0 {
+			return min(end, i+uint32(bits.TrailingZeros32(w)))
+		}
+		i = (i | 31) + 1
+	}
+	return end
+}
+
+// nextClear returns the first non-member at or after i and below end, or end.
+func (b bitset) nextClear(i, end uint32) uint32 {
+	for i < end {
+		if w := ^b[i>>5] >> (i & 31); w != 0 {
+			return min(end, i+uint32(bits.TrailingZeros32(w)))
+		}
+		i = (i | 31) + 1
+	}
+	return end
+}
+
+func (b bitset) count() (n int) {
+	for _, w := range b {
+		n += bits.OnesCount32(w)
+	}
+	return n
+}

@@ -1,0 +1,448 @@
+package program
+
+import (
+	"cmp"
+	"slices"
+
+	"rea/providers/embedded/isa"
+)
+
+// The last stage turns recovery state into the flat, immutable Program.
+
+// output is what one function contributes.
+type output struct {
+	ranges     []span
+	refs       []Ref
+	calls      []Call
+	unresolved []Unresolved
+	insns      int
+}
+
+func (r *recovery) build() (*Program, error) {
+	p := &Program{Image: r.im, sp: r.sp, starts: newBitset(r.sp.size + regionGuard)}
+	for i := range r.sp.regions {
+		p.CodeBytes += uint64(len(r.sp.regions[i].data))
+	}
+	r.dedupe()
+	outs := make([]output, len(r.funcs))
+	scanners := make([]refScanner, r.workers)
+	imports := r.importSlots()
+	r.progress("references", 0, len(r.funcs))
+	err := each(r.ctx, r.workers, len(r.funcs), 16, func(w, i int) {
+		outs[i] = r.finish(&scanners[w], r.funcs[i], imports)
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.assemble(p, outs)
+	r.progress("data", 0, 0)
+	if err := r.dataRefs(p); err != nil {
+		return nil, err
+	}
+	r.collectNames(p)
+	r.nameFunctions(p)
+	if err := r.findStrings(p); err != nil {
+		return nil, err
+	}
+	r.findGaps(p)
+	p.index()
+	p.Notes = append(p.Notes, r.notes...)
+	r.progress("done", len(p.Functions), len(p.Functions))
+	return p, r.ctx.Err()
+}
+
+// dedupe leaves every block to one function: of several that reach it, the
+// one whose entry is next below it.
+func (r *recovery) dedupe() {
+	seen, twice := newBitset(r.sp.size), false
+	dup := newBitset(r.sp.size)
+	for _, f := range r.funcs {
+		for i := range f.blocks {
+			if o := f.blocks[i].start; seen.has(o) {
+				dup.set(o)
+				twice = true
+			} else {
+				seen.set(o)
+			}
+		}
+	}
+	if !twice {
+		return
+	}
+	owner := map[uint32]uint32{}
+	for _, f := range r.funcs {
+		for i := range f.blocks {
+			o := f.blocks[i].start
+			if !dup.has(o) {
+				continue
+			}
+			old, ok := owner[o]
+			if !ok || f.entry <= o && (old > o || f.entry > old) {
+				owner[o] = f.entry
+			}
+		}
+	}
+	for _, f := range r.funcs {
+		kept := f.blocks[:0]
+		for _, b := range f.blocks {
+			if !dup.has(b.start) || owner[b.start] == f.entry {
+				kept = append(kept, b)
+			}
+		}
+		f.blocks = kept
+	}
+}
+
+// importSlots maps the pointers the loader fills to imports.
+func (r *recovery) importSlots() map[uint64]int32 {
+	m := make(map[uint64]int32, len(r.im.Imports))
+	for i, im := range r.im.Imports {
+		if im.Slot != 0 {
+			m[im.Slot] = int32(i)
+		}
+	}
+	return m
+}
+
+// finish computes what does not depend on other functions' results.
+func (r *recovery) finish(s *refScanner, f *fn, imports map[uint64]int32) output {
+	s.refs, s.sites, s.insns = s.refs[:0], s.sites[:0], 0
+	r.scan(s, f)
+	o := output{insns: s.insns}
+	for _, x := range s.refs {
+		o.refs = append(o.refs, Ref{r.sp.addr(x.from), x.to, x.kind})
+	}
+	for _, c := range f.calls {
+		t := r.d.target(c)
+		call := Call{From: r.sp.addr(c), Kind: DirectCall, Import: -1}
+		if t != none {
+			call.To = r.sp.addr(t)
+			call.Import = r.stubImport(call.To)
+			if r.alts[t] {
+				o.unresolved = append(o.unresolved, Unresolved{call.From, UnresolvedAltCall})
+			}
+		}
+		o.calls = append(o.calls, call)
+	}
+	r.finishBranches(f, &o)
+	r.finishSites(s, &o, imports)
+	o.ranges = r.rangesOf(f)
+	slices.SortFunc(o.calls, func(a, b Call) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
+	slices.SortFunc(o.refs, compareRefs)
+	o.refs = slices.Compact(o.refs)
+	return o
+}
+
+func compareRefs(a, b Ref) int {
+	return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Kind, b.Kind))
+}
+
+// finishBranches records jumps and what leaves the function.
+func (r *recovery) finishBranches(f *fn, o *output) {
+	for i := range f.blocks {
+		b := &f.blocks[i]
+		k := r.d.kind(b.last)
+		if k == kindJump || k == kindCond {
+			if t := r.d.target(b.last); t != none {
+				kind := RefJump
+				if k == kindCond {
+					kind = RefBranch
+				}
+				o.refs = append(o.refs, Ref{r.sp.addr(b.last), r.sp.addr(t), kind})
+			}
+		}
+		if k == kindInvalid {
+			o.unresolved = append(o.unresolved, Unresolved{r.sp.addr(b.last), UndecodableCode})
+		}
+	}
+	for _, e := range f.exits {
+		from := r.sp.addr(e.from)
+		switch e.kind {
+		case exitJump, exitCond:
+			if r.d.kind(e.from) == kindIndJump {
+				continue
+			}
+			if e.to == none || r.starts.has(e.to) {
+				c := Call{From: from, Kind: TailCall, Cond: e.kind == exitCond, Import: -1}
+				if e.to != none {
+					c.To = r.sp.addr(e.to)
+					c.Import = r.stubImport(c.To)
+				}
+				o.calls = append(o.calls, c)
+			} else {
+				o.unresolved = append(o.unresolved, Unresolved{from, ForeignJump})
+			}
+		case exitLost:
+			if r.d.meta[e.from] != 0 && r.d.kind(e.from) != kindInvalid {
+				o.unresolved = append(o.unresolved, Unresolved{from, OpenFlow})
+			}
+		}
+	}
+}
+
+// finishSites records computed calls and jumps.
+func (r *recovery) finishSites(s *refScanner, o *output, imports map[uint64]int32) {
+	for _, x := range s.sites {
+		from := r.sp.addr(x.off)
+		if x.jump {
+			if t := r.tables[x.off]; t != nil {
+				if !t.bounded {
+					o.unresolved = append(o.unresolved, Unresolved{from, UnboundedTable})
+				}
+				continue
+			}
+		}
+		c := Call{From: from, Kind: IndirectCall, Slot: x.slot, Import: -1}
+		if x.jump {
+			c.Kind = IndirectJump
+		}
+		resolved := false
+		if x.slot != 0 {
+			if i, ok := imports[x.slot]; ok {
+				c.Import, resolved = i, true
+			} else if to, ok := r.pointerAt(x.slot); ok {
+				c.To, resolved = to, true
+			}
+		} else if x.target != 0 && r.sp.off(x.target) != none {
+			c.To, resolved = x.target, true
+		}
+		if !resolved {
+			k := UnresolvedCall
+			if x.jump {
+				k = UnresolvedJump
+			}
+			o.unresolved = append(o.unresolved, Unresolved{from, k})
+		}
+		o.calls = append(o.calls, c)
+	}
+}
+
+// pointerAt returns the code address a constant pointer holds.
+func (r *recovery) pointerAt(slot uint64) (uint64, bool) {
+	if s := r.sectionAt(slot); s == nil || s.Perm.Write && !constantSection(s.Name) {
+		return 0, false
+	}
+	if to, ok := r.relocated(slot); ok {
+		return to, r.sp.off(to) != none
+	}
+	if !r.static {
+		return 0, false
+	}
+	b := r.im.Bytes(slot, r.im.Bits/8)
+	if len(b) < r.im.Bits/8 {
+		return 0, false
+	}
+	v := word(b)
+	return v, r.sp.off(v) != none
+}
+
+// constantSection names writable sections the loader makes read-only again.
+func constantSection(name string) bool {
+	switch name {
+	case ".got", ".got.plt", ".data.rel.ro", "__DATA_CONST,__got", "__DATA_CONST,__const", "__DATA,__got", ".init_array", ".fini_array":
+		return true
+	}
+	return false
+}
+
+// stubImport returns the import a stub reaches, or -1.
+func (r *recovery) stubImport(addr uint64) int32 {
+	i, ok := slices.BinarySearchFunc(r.stubIndex, addr, func(e stubEntry, a uint64) int { return cmp.Compare(e.addr, a) })
+	if !ok {
+		return -1
+	}
+	return r.stubIndex[i].imp
+}
+
+type stubEntry struct {
+	addr uint64
+	imp  int32
+}
+
+// indexStubs ties stub addresses to imports, by slot or by name.
+func (r *recovery) indexStubs() {
+	slots := r.importSlots()
+	names := map[string]int32{}
+	for i, im := range r.im.Imports {
+		if _, dup := names[im.Name]; !dup {
+			names[im.Name] = int32(i)
+		}
+		if im.Stub != 0 {
+			r.stubIndex = append(r.stubIndex, stubEntry{im.Stub, int32(i)})
+		}
+	}
+	for _, s := range r.im.Stubs {
+		i, ok := slots[s.Slot]
+		if !ok || s.Slot == 0 {
+			if i, ok = names[s.Name]; !ok || s.Name == "" {
+				continue
+			}
+		}
+		r.stubIndex = append(r.stubIndex, stubEntry{s.Addr, i})
+	}
+	slices.SortStableFunc(r.stubIndex, func(a, b stubEntry) int { return cmp.Compare(a.addr, b.addr) })
+	r.stubIndex = slices.CompactFunc(r.stubIndex, func(a, b stubEntry) bool { return a.addr == b.addr })
+}
+
+// rangesOf returns the byte ranges of f: its stated extents, or else its
+// blocks joined over padding and dead code between them.
+func (r *recovery) rangesOf(f *fn) []span {
+	if len(f.extents) > 0 {
+		var out []span
+		for _, e := range f.extents {
+			if n := len(out); n > 0 && out[n-1].hi == e.lo {
+				out[n-1].hi = e.hi
+				continue
+			}
+			out = append(out, e)
+		}
+		return out
+	}
+	var out []span
+	for _, b := range f.blocks {
+		if n := len(out); n > 0 {
+			last := &out[n-1]
+			if b.start <= last.hi || r.fillable(last.hi, b.start) {
+				last.hi = max(last.hi, b.end)
+				continue
+			}
+		}
+		out = append(out, span{b.start, b.end})
+	}
+	return out
+}
+
+// fillable says whether the bytes between two blocks of a function are its own
+// padding or dead code: no other function starts there, and they decode
+// exactly up to the second block.
+func (r *recovery) fillable(lo, hi uint32) bool {
+	if hi-lo > 4096 || r.sp.at(lo) != r.sp.at(hi-1) || r.starts.next(lo, hi) < hi || r.covered.next(lo, hi) < hi {
+		return false
+	}
+	if r.d.data != nil && r.d.data.next(lo, hi) < hi {
+		return false
+	}
+	var in isa.Inst
+	for a := lo; a < hi; a += uint32(in.Len) {
+		r.decode(a, &in)
+		if in.Flow == isa.Invalid || a+uint32(in.Len) > hi {
+			return false
+		}
+	}
+	return true
+}
+
+// assemble concatenates the functions' outputs.
+func (r *recovery) assemble(p *Program, outs []output) {
+	var nb, nr, nc int
+	for i, f := range r.funcs {
+		nb += len(f.blocks)
+		nr += len(outs[i].refs)
+		nc += len(outs[i].calls)
+	}
+	p.Blocks = make([]Block, 0, nb)
+	p.Edges = make([]Edge, 0, 2*nb)
+	p.Refs = make([]Ref, 0, nr)
+	p.Calls = make([]Call, 0, nc)
+	p.Functions = make([]Function, 0, len(r.funcs))
+	index := map[uint32]uint32{}
+	for i, f := range r.funcs {
+		o := &outs[i]
+		w := r.why[f.entry]
+		fx := uint32(len(p.Functions))
+		index[f.entry] = fx
+		out := Function{Entry: r.sp.addr(f.entry), Evidence: w.ev, From: w.from, NoReturn: f.noReturn || r.noRet.has(f.entry), Unwind: w.ev == ByUnwind}
+		if _, orphan := r.parts[f.entry]; orphan {
+			out.Kind = KindPart
+		}
+		out.ranges.lo = uint32(len(p.Ranges))
+		for _, s := range o.ranges {
+			hi := r.sp.addr(s.hi-1) + 1
+			p.Ranges = append(p.Ranges, Range{r.sp.addr(s.lo), hi})
+			out.Size += hi - r.sp.addr(s.lo)
+			r.markInstructions(p, s)
+		}
+		out.ranges.hi = uint32(len(p.Ranges))
+		out.blocks.lo = uint32(len(p.Blocks))
+		for k := range f.blocks {
+			b := &f.blocks[k]
+			pb := Block{Start: r.sp.addr(b.start), End: r.sp.addr(b.end-1) + 1, Last: r.sp.addr(b.last), Function: fx}
+			pb.edges.lo = uint32(len(p.Edges))
+			r.succ(f, b, func(to uint32, kind EdgeKind) { p.Edges = append(p.Edges, Edge{r.sp.addr(to), kind}) })
+			pb.edges.hi = uint32(len(p.Edges))
+			p.Blocks = append(p.Blocks, pb)
+			for a := b.start; a < b.end; a += max(1, r.d.size(a)) {
+				p.starts.set(a)
+			}
+		}
+		out.blocks.hi = uint32(len(p.Blocks))
+		r.classify(&out, f, o)
+		p.Functions = append(p.Functions, out)
+		p.Refs = append(p.Refs, o.refs...)
+		p.Calls = append(p.Calls, o.calls...)
+		p.Unresolved = append(p.Unresolved, o.unresolved...)
+		p.Instructions += o.insns
+	}
+	for _, t := range r.tables {
+		if len(t.targets) == 0 {
+			continue
+		}
+		out := Table{Jump: r.sp.addr(t.jump), Addr: t.addr, EntrySize: t.entry, Signed: t.signed, Base: t.base, Scale: t.scale, IndexAddr: t.indexAddr, Bounded: t.bounded, Targets: make([]uint64, len(t.targets))}
+		if t.indexAddr != 0 {
+			out.IndexCount = t.indexLen
+		}
+		for i, o := range t.targets {
+			out.Targets[i] = r.sp.addr(o)
+		}
+		p.Tables = append(p.Tables, out)
+	}
+	slices.SortFunc(p.Tables, func(a, b Table) int { return cmp.Compare(a.Jump, b.Jump) })
+	if !slices.IsSortedFunc(p.Calls, func(a, b Call) int { return cmp.Compare(a.From, b.From) }) {
+		slices.SortStableFunc(p.Calls, func(a, b Call) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
+	}
+}
+
+// markInstructions sets the instruction starts of padding and dead code inside
+// a function's range: whatever decodes and is not reached otherwise.
+func (r *recovery) markInstructions(p *Program, s span) {
+	var in isa.Inst
+	for a := s.lo; a < s.hi; {
+		if n := r.d.size(a); n > 0 && r.d.kind(a) != kindInvalid {
+			p.starts.set(a)
+			a += n
+			continue
+		}
+		if r.d.data != nil && r.d.data.has(a) {
+			a++
+			continue
+		}
+		r.decode(a, &in)
+		if in.Flow == isa.Invalid || a+uint32(in.Len) > s.hi {
+			a += uint32(r.dec.Align())
+			continue
+		}
+		p.starts.set(a)
+		a += uint32(in.Len)
+	}
+}
+
+// classify settles a function's kind.
+func (r *recovery) classify(out *Function, f *fn, o *output) {
+	if r.stubs[f.entry] {
+		out.Kind = KindImportStub
+		return
+	}
+	if out.Kind == KindPart || len(f.blocks) != 1 || len(o.calls) != 1 {
+		return
+	}
+	c := &o.calls[0]
+	if c.From != r.sp.addr(f.blocks[0].last) {
+		return
+	}
+	switch {
+	case c.Kind == IndirectJump && c.Import >= 0:
+		out.Kind, out.Target = KindImportStub, c.Slot
+	case (c.Kind == TailCall || c.Kind == IndirectJump) && c.To != 0 && f.blocks[0].end-f.blocks[0].start <= 16:
+		out.Kind, out.Target = KindThunk, c.To
+	}
+}

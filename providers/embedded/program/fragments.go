@@ -1,0 +1,221 @@
+package program
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Parts of split functions: compilers move unlikely blocks into sections of
+// their own (".cold"), with unwind entries that look like functions. A part is
+// never called and no pointer leads to it; its parent jumps to it with the
+// frame still built, or conditionally, or it jumps back into its parent, or
+// holds its parent's landing pads.
+
+// incoming is what leads to a start other than calls.
+type incoming struct {
+	to   uint32
+	from *fn
+	site uint32
+	kind exitKind
+	pad  bool
+}
+
+// mergeParts finds starts that are parts and gives their ranges to their
+// parents.
+func (r *recovery) mergeParts() (bool, error) {
+	called := newBitset(r.sp.size)
+	var ins []incoming
+	for _, f := range r.funcs {
+		for _, c := range f.calls {
+			if t := r.d.target(c); t != none {
+				called.set(t)
+			}
+		}
+		for _, e := range f.exits {
+			if e.to != none && e.kind != exitLost && r.starts.has(e.to) {
+				ins = append(ins, incoming{to: e.to, from: f, site: e.from, kind: e.kind})
+			}
+		}
+	}
+	for _, c := range r.callSites {
+		if p, s := r.ownerOf(c.owner), r.ownerOf(c.lo); p != nil && s != nil && p != s {
+			ins = append(ins, incoming{to: p.entry, from: s, site: c.lo, pad: true})
+		}
+	}
+	slices.SortStableFunc(ins, func(a, b incoming) int { return cmp.Or(cmp.Compare(a.to, b.to), cmp.Compare(a.site, b.site)) })
+	for _, p := range r.dataPointers() {
+		called.set(p.to)
+	}
+	type merge struct {
+		part   uint32
+		parent *fn
+	}
+	var merges []merge
+	for lo := 0; lo < len(ins); {
+		hi := lo
+		for hi < len(ins) && ins[hi].to == ins[lo].to {
+			hi++
+		}
+		group := ins[lo:hi]
+		lo = hi
+		c := group[0].to
+		_, orphan := r.parts[c]
+		if !orphan && (r.why[c].ev != ByUnwind || called.has(c) || r.stubs[c]) {
+			continue
+		}
+		if p := r.parentOf(c, group, orphan); p != nil {
+			merges = append(merges, merge{c, p})
+		}
+	}
+	// parts nothing jumps to: their own jumps back name the parent
+	for _, f := range r.funcs {
+		if _, orphan := r.parts[f.entry]; !orphan {
+			continue
+		}
+		if slices.ContainsFunc(merges, func(m merge) bool { return m.part == f.entry }) {
+			continue
+		}
+		for _, e := range f.exits {
+			if e.to == none || r.starts.has(e.to) {
+				continue
+			}
+			if p := r.ownerOf(e.to); p != nil && p != f {
+				merges = append(merges, merge{f.entry, p})
+				break
+			}
+		}
+	}
+	if len(merges) == 0 {
+		return false, nil
+	}
+	into := map[uint32]*fn{}
+	for _, m := range merges {
+		p := m.parent
+		for i := 0; i < 16; i++ { // parts of parts belong to the root
+			q, ok := into[p.entry]
+			if !ok {
+				break
+			}
+			p = q
+		}
+		if p.entry != m.part {
+			into[m.part] = p
+		}
+	}
+	for _, m := range merges {
+		p := into[m.part]
+		for i := 0; i < 16 && p != nil; i++ {
+			q, ok := into[p.entry]
+			if !ok {
+				break
+			}
+			p = q
+		}
+		if p == nil || p.entry == m.part || into[p.entry] != nil {
+			continue
+		}
+		r.absorb(r.byEntry[m.part], p)
+	}
+	var leaders []uint32
+	for part := range into {
+		leaders = append(leaders, part)
+	}
+	slices.Sort(leaders)
+	return true, r.d.run(r.ctx, r.workers, leaders)
+}
+
+// absorb makes part a piece of p.
+func (r *recovery) absorb(part, p *fn) {
+	if part == nil || part == p {
+		return
+	}
+	if len(part.extents) > 0 {
+		for i := range r.extents {
+			if r.extents[i].owner == part.entry {
+				r.extents[i].owner = p.entry
+			}
+		}
+		if len(p.extents) > 0 {
+			p.extents = append(p.extents, part.extents...)
+			slices.SortFunc(p.extents, func(a, b span) int { return cmp.Compare(a.lo, b.lo) })
+		}
+	}
+	p.pads = append(p.pads, part.pads...)
+	if _, orphan := r.parts[part.entry]; orphan {
+		p.pads = append(p.pads, part.entry) // reached from p, whether or not the jump is seen
+	}
+	p.dirty = true
+	r.drop(part.entry)
+	r.parts[part.entry] = p.entry
+	for _, f := range r.funcs { // whoever left for the part may now enter it, or not
+		for _, e := range f.exits {
+			if e.to == part.entry {
+				f.dirty = true
+			}
+		}
+	}
+}
+
+// ownerOf returns the function whose stated extent or blocks hold off.
+func (r *recovery) ownerOf(off uint32) *fn {
+	if i := r.extentAt(off); i >= 0 {
+		return r.byEntry[r.extents[i].owner]
+	}
+	i, ok := slices.BinarySearchFunc(r.funcs, off, func(f *fn, o uint32) int { return cmp.Compare(f.entry, o) })
+	if !ok {
+		i--
+	}
+	if i >= 0 && r.funcs[i].blockAt(off) >= 0 {
+		return r.funcs[i]
+	}
+	return nil
+}
+
+// parentOf judges whether the start c, reached by group, is a part of one of
+// the functions that reach it.
+func (r *recovery) parentOf(c uint32, group []incoming, orphan bool) *fn {
+	self := r.byEntry[c]
+	first := group[0].from
+	single := true
+	for _, g := range group {
+		if g.from != first {
+			single = false
+		}
+	}
+	if orphan {
+		for _, g := range group {
+			if g.from != self {
+				return g.from
+			}
+		}
+		return nil
+	}
+	if !single || first == self || self == nil {
+		return nil
+	}
+	for _, e := range self.exits { // jumps back into the middle of its parent
+		if e.to != none && e.kind <= exitCond && !r.starts.has(e.to) && first.inside(e.to) {
+			return first
+		}
+	}
+	cond := false
+	for _, g := range group {
+		if g.pad {
+			return first
+		}
+		switch g.kind {
+		case exitJump, exitCond:
+			r.computeHeights(first)
+			if h := r.heightOf(first, g.site); h.spKnown && h.sp < 0 {
+				return first
+			}
+			cond = cond || g.kind == exitCond
+		default:
+			return nil
+		}
+	}
+	if cond && r.sp.addr(c)%16 != 0 {
+		return first
+	}
+	return nil
+}

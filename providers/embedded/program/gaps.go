@@ -1,0 +1,187 @@
+package program
+
+import (
+	"cmp"
+	"slices"
+
+	"rea/providers/embedded/isa"
+)
+
+// Gaps: code bytes that no table, call, jump or pointer led to. Functions that
+// are never used, or only through pointers computed at run time, are found
+// here; so are blocks of known functions that an unresolved jump leads to.
+// The rules ask for agreement of placement (behind the end of another
+// function, at the usual alignment), of decoding (proper ends, targets that
+// are known code) and of the stack.
+
+// fillGaps looks once through all gaps and adds what it accepts.
+func (r *recovery) fillGaps() (bool, error) {
+	if r.allCovered() || r.gapRounds >= 64 {
+		return false, nil
+	}
+	r.gapRounds++
+	owned := r.ownedBytes()
+	align := r.usualAlignment()
+	type find struct {
+		off    uint32
+		parent *fn
+	}
+	var finds []find
+	for gi := range r.sp.regions {
+		g := &r.sp.regions[gi]
+		for lo := g.base; lo < g.end(); {
+			if r.ctx.Err() != nil {
+				return false, r.ctx.Err()
+			}
+			lo = r.nextGap(owned, lo, g.end())
+			hi := r.gapEnd(owned, lo, g.end())
+			for a := lo; a < hi; {
+				a = r.skipPadding(a, hi)
+				if a >= hi {
+					break
+				}
+				if r.rejected[a] {
+					a = nextAligned(r, a, align)
+					continue
+				}
+				p := r.probeAt(a, owned)
+				switch {
+				case p.ok && p.inner != nil && p.insts > 0 && p.inner.entry < a && !p.zeroes && r.belongs(p.inner, a):
+					finds = append(finds, find{a, p.inner})
+					owned.setRange(a, min(hi, max(p.end, a+1)))
+					a = max(p.end, a+1)
+				case r.acceptGap(a, lo, align, &p):
+					finds = append(finds, find{a, nil})
+					owned.setRange(a, min(hi, max(p.end, a+1)))
+					a = max(p.end, a+1)
+				default:
+					r.rejected[a] = true
+					a = nextAligned(r, a, align)
+				}
+			}
+			lo = hi
+		}
+	}
+	var fresh []uint32
+	changed := false
+	for _, x := range finds {
+		if x.parent != nil {
+			x.parent.pads = append(x.parent.pads, x.off)
+			x.parent.dirty, changed = true, true
+			fresh = append(fresh, x.off)
+		} else if r.add(x.off, ByGap, 0) {
+			changed = true
+			fresh = append(fresh, x.off)
+		}
+	}
+	if !changed {
+		return false, nil
+	}
+	slices.SortFunc(r.funcs, func(a, b *fn) int { return cmp.Compare(a.entry, b.entry) })
+	slices.Sort(fresh)
+	return true, r.d.run(r.ctx, r.workers, fresh)
+}
+
+// belongs says whether f is the function right before a.
+func (r *recovery) belongs(f *fn, a uint32) bool {
+	if len(f.extents) > 0 {
+		return false
+	}
+	next := r.starts.next(f.entry+1, r.sp.at(a).end())
+	return a < next
+}
+
+func nextAligned(r *recovery, a uint32, align uint32) uint32 {
+	g := r.sp.at(a)
+	step := max(align, uint32(r.dec.Align()))
+	if step < 4 {
+		step = 4
+	}
+	addr := g.addr + uint64(a-g.base)
+	return a + uint32(uint64(step)-addr%uint64(step))
+}
+
+// nextGap returns the first byte at or after lo that nothing owns.
+func (r *recovery) nextGap(owned bitset, lo, end uint32) uint32 {
+	for lo < end {
+		lo = owned.nextClear(lo, end)
+		if lo < end && r.covered.has(lo) {
+			lo = r.covered.nextClear(lo, end)
+			continue
+		}
+		if lo < end && r.d.data != nil && r.d.data.has(lo) {
+			lo = r.d.data.nextClear(lo, end)
+			continue
+		}
+		return lo
+	}
+	return end
+}
+
+func (r *recovery) gapEnd(owned bitset, lo, end uint32) uint32 {
+	hi := min(owned.next(lo, end), r.covered.next(lo, end))
+	if r.d.data != nil {
+		hi = min(hi, r.d.data.next(lo, end))
+	}
+	return hi
+}
+
+func (r *recovery) skipPadding(a, end uint32) uint32 {
+	g := r.sp.at(a)
+	var in isa.Inst
+	for a < end {
+		i := a - g.base
+		r.dec.Decode(g.data[i:], g.addr+uint64(i), &in)
+		if in.Len == 0 || !isPadding(g.data[i:], &in) {
+			break
+		}
+		if in.Class != isa.Nop && g.data[i] == 0 {
+			a += uint32(r.dec.Align())
+			continue
+		}
+		a += uint32(in.Len)
+	}
+	return min(a, end)
+}
+
+// usualAlignment is the alignment nearly all well-founded starts have: 16, 4 or 1.
+func (r *recovery) usualAlignment() uint32 {
+	n, by16, by4 := 0, 0, 0
+	for _, f := range r.funcs {
+		if ev := r.why[f.entry].ev; ev > ByCall || r.stubs[f.entry] {
+			continue
+		}
+		a := r.sp.addr(f.entry)
+		n++
+		if a%16 == 0 {
+			by16++
+		}
+		if a%4 == 0 {
+			by4++
+		}
+	}
+	switch {
+	case n >= 4 && by16*100 >= n*93:
+		return 16
+	case n >= 4 && by4*100 >= n*93:
+		return 4
+	}
+	return uint32(r.dec.Align())
+}
+
+// acceptGap judges a possible function start in a gap that begins at lo.
+func (r *recovery) acceptGap(a, lo, align uint32, p *probe) bool {
+	if !p.ok || p.insts == 0 || p.odd || p.inner != nil || p.zeroes {
+		return false
+	}
+	if r.sp.addr(a)%uint64(max(align, 1)) != 0 {
+		return false
+	}
+	if !p.returns && !p.leaves {
+		return false
+	}
+	if align >= 16 {
+		return p.insts >= 2 || p.returns || p.leaves
+	}
+	return p.prologue || p.returns && p.insts >= 2 || p.calls > 0 || p.leaves && p.insts >= 1
+}

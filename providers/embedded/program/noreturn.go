@@ -1,0 +1,139 @@
+package program
+
+import (
+	"strings"
+
+	"rea/providers/embedded/isa"
+)
+
+// No-return inference: imports that end the program are known by name; a
+// function none of whose paths returns, when the calls already known not to
+// return are taken as ends, does not return either; its callers are then
+// walked again, until nothing changes. (The greatest fixed point: functions
+// are taken to return until every path is seen to end otherwise.)
+
+// noReturnNames are functions of the C, C++ and system libraries, and of
+// language runtimes, that never return to their caller.
+var noReturnNames = func() map[string]bool {
+	m := map[string]bool{}
+	for _, n := range strings.Fields(`
+		exit _exit _Exit quick_exit abort __assert_fail __assert __assert_rtn __assert2 __assert_c99 __assert_perror_fail
+		__assert13 _assert _wassert __stack_chk_fail __stack_chk_fail_local __fortify_fail __chk_fail __stack_smash_handler
+		longjmp _longjmp siglongjmp __longjmp_chk longjmp_chk
+		err errx verr verrx errc verrc err_exit
+		pthread_exit thrd_exit __pthread_unwind_next __libc_start_main_exit
+		__cxa_throw __cxa_rethrow __cxa_bad_cast __cxa_bad_typeid __cxa_throw_bad_array_new_length
+		__cxa_throw_bad_array_length __cxa_pure_virtual __cxa_deleted_virtual __cxa_call_unexpected __cxa_call_terminate
+		__clang_call_terminate _Unwind_Resume _Unwind_SjLj_Resume
+		_ZSt9terminatev _ZSt10unexpectedv _ZSt17__throw_bad_allocv _ZSt16__throw_bad_castv _ZSt18__throw_bad_typeidv
+		_ZSt19__throw_logic_errorPKc _ZSt20__throw_domain_errorPKc _ZSt20__throw_length_errorPKc _ZSt20__throw_out_of_rangePKc
+		_ZSt24__throw_out_of_range_fmtPKcz _ZSt24__throw_invalid_argumentPKc _ZSt19__throw_range_errorPKc
+		_ZSt20__throw_overflow_errorPKc _ZSt21__throw_runtime_errorPKc _ZSt21__throw_underflow_errorPKc
+		_ZSt21__throw_bad_exceptionv _ZSt25__throw_bad_function_callv _ZSt19__throw_ios_failurePKc _ZSt20__throw_system_errori
+		_ZSt20__throw_future_errori _ZSt19__throw_regex_errorNSt15regex_constants10error_typeE
+		_ZSt28__throw_bad_array_new_lengthv _ZSt26__throw_bad_variant_accessv _ZSt29__throw_bad_variant_accessPKc
+		_ZSt27__throw_bad_optional_accessv _ZSt35__throw_bad_variant_accessb __throw_bad_alloc
+		_ZN10__cxxabiv111__terminateEPFvvE _ZSt14__glibcxx_failPKciS0_
+		rust_begin_unwind __rust_start_panic rust_panic
+		ExitProcess ExitThread FatalExit FatalAppExitA FatalAppExitW RaiseFailFastException RtlExitUserProcess RtlExitUserThread
+		RtlRaiseStatus FreeLibraryAndExitThread __fastfail _invoke_watson _invalid_parameter_noinfo_noreturn
+		_CxxThrowException terminate _cexit_noreturn _amsg_exit _endthread _endthreadex
+		KeBugCheck KeBugCheckEx objc_exception_throw objc_exception_rethrow objc_terminate
+		_os_crash __abort_with_payload abort_with_reason abort_with_payload _swift_runtime_on_report __swift_reportFatalErrorsInDebugger
+		g_assertion_message g_assertion_message_expr g_abort __builtin_unreachable __ubsan_handle_builtin_unreachable
+		__ubsan_handle_missing_return __ctype_b_abort svc_exit exit_group __libc_fatal __libc_assert_fail __fdelt_chk_fail
+		__posix_assert_fail xalloc_die usage_exit thr_exit _lwp_exit
+		runtime.gopanic runtime.goexit runtime.goexit0 runtime.throw runtime.fatalthrow runtime.fatalpanic runtime.exit
+		runtime.goPanicIndex runtime.goPanicIndexU runtime.panicIndex runtime.panicIndexU runtime.panicdivide
+		runtime.panicshift runtime.panicwrap runtime.panicmem runtime.panicnil runtime.panicdottypeE runtime.panicdottypeI
+		runtime.panicnildottype runtime.panicSliceAlen runtime.panicSliceAcap runtime.panicSliceB runtime.panicSlice3Alen
+		runtime.panicSlice3Acap runtime.panicSlice3B runtime.panicSlice3C runtime.panicSliceConvert runtime.panicunsafealignment
+		runtime.panicmakeslicelen runtime.panicmakeslicecap runtime.panicunsafeslicelen runtime.panicunsafestringlen
+		runtime.panicoverflow runtime.panicfloat runtime.panicrangestate runtime.fatal runtime.abort runtime.mcall_noreturn
+	`) {
+		m[n] = true
+	}
+	return m
+}()
+
+// neverReturns judges a symbol name; Mach-O and 32-bit PE put an underscore in front.
+func neverReturns(name string) bool {
+	if i := strings.IndexByte(name, '@'); i > 0 {
+		name = name[:i]
+	}
+	if noReturnNames[name] {
+		return true
+	}
+	if s, ok := strings.CutPrefix(name, "_"); ok && noReturnNames[s] {
+		return true
+	}
+	// Rust: core::panicking::* and the unwrap/expect failures.
+	if strings.HasPrefix(name, "_ZN") || strings.HasPrefix(name, "_R") {
+		for _, p := range [...]string{"4core9panicking", "13unwrap_failed17h", "13expect_failed17h", "20slice_end_index_len_fail", "22slice_index_order_fail", "22slice_start_index_len_fail", "18handle_alloc_error17h", "17capacity_overflow17h", "rust_panic", "10rust_begin_unwind", "16panic_in_cleanup", "26panic_bounds_check", "9begin_panic"} {
+			if strings.Contains(name, p) && !strings.Contains(name, "$u7b$$u7b$closure") && !strings.Contains(name, "fmt") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// inferNoReturn marks functions that cannot return and makes their callers
+// dirty; it says whether it marked any.
+func (r *recovery) inferNoReturn() bool {
+	var fresh []uint32
+	for again := true; again; {
+		again = false
+		for _, f := range r.funcs {
+			if f.noReturn || f.returns || r.mayLeave(f) {
+				continue
+			}
+			f.noReturn = true
+			r.noRet.set(f.entry)
+			fresh = append(fresh, f.entry)
+			again = true
+		}
+	}
+	if len(fresh) == 0 {
+		return false
+	}
+	set := map[uint32]bool{}
+	for _, t := range fresh {
+		set[t] = true
+	}
+	for _, f := range r.funcs {
+		for _, c := range f.calls {
+			if set[r.d.target(c)] {
+				f.dirty = true
+				break
+			}
+		}
+	}
+	return true
+}
+
+// mayLeave says whether f can pass control on to code that may return for it.
+func (r *recovery) mayLeave(f *fn) bool {
+	if len(f.blocks) == 0 {
+		return true
+	}
+	for _, e := range f.exits {
+		if e.to == none || !r.noRet.has(e.to) {
+			return true
+		}
+	}
+	for _, j := range f.indirect {
+		if t := r.tables[j]; t == nil || !t.complete {
+			return !r.noRetJump(j)
+		}
+	}
+	return false
+}
+
+// noRetJump says whether the indirect jump at off goes through the pointer of
+// an import that does not return.
+func (r *recovery) noRetJump(off uint32) bool {
+	var in isa.Inst
+	r.decode(off, &in)
+	return in.HasMem && in.Mem.Index == isa.NoReg && (in.Mem.Base == isa.PC || in.Mem.Base == isa.NoReg) && r.d.noRetSlots[r.wrap(in.Mem.Disp)]
+}

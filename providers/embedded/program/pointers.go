@@ -1,0 +1,154 @@
+package program
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+	"strings"
+
+	"rea/providers/format/object"
+)
+
+// Pointers into code: from relocations where the file has them, else from
+// aligned words of the data sections whose value is a code address.
+
+// pointer is a word of data that holds a code address.
+type pointer struct {
+	at uint64
+	to uint32
+}
+
+// notPointers are sections whose words are not program data.
+func notPointers(name string) bool {
+	for _, p := range [...]string{".eh_frame", ".gcc_except", ".dyn", ".rela", ".rel.", ".gnu", ".note", ".hash", ".pdata", ".xdata", ".reloc", ".rsrc", ".gopclntab", ".interp", ".symtab", ".strtab", ".debug", ".idata", ".edata", ".buildid"} {
+		if strings.HasPrefix(name, p) {
+			return true
+		}
+	}
+	return strings.Contains(name, "unwind_info") || strings.Contains(name, "__eh_frame") || strings.HasSuffix(name, "__gopclntab") || strings.HasPrefix(name, "__DWARF")
+}
+
+// dataPointers finds, once, every pointer into code that data holds.
+func (r *recovery) dataPointers() []pointer {
+	if r.havePointer {
+		return r.pointers
+	}
+	r.havePointer = true
+	for _, x := range r.relocs {
+		if o := r.sp.off(x.Target); o != none && r.sp.off(x.Addr) == none {
+			r.pointers = append(r.pointers, pointer{x.Addr, o})
+		}
+	}
+	if r.fixedBase() {
+		for i := range r.im.Sections {
+			s := &r.im.Sections[i]
+			if s.Mapped && !s.Code && s.FileSize > 0 && s.Addr != 0 && !notPointers(s.Name) {
+				r.scanWords(s)
+			}
+		}
+	}
+	slices.SortFunc(r.pointers, func(a, b pointer) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.to, b.to)) })
+	r.pointers = slices.Compact(r.pointers)
+	return r.pointers
+}
+
+// fixedBase says whether the file is loaded where it says, so that its
+// pointers need no relocations.
+func (r *recovery) fixedBase() bool {
+	return len(r.relocs) == 0 || r.im.Format == object.ELF && r.im.Kind == object.Executable && r.im.FileType == "ET_EXEC"
+}
+
+func (r *recovery) scanWords(s *object.Section) {
+	w := uint64(r.im.Bits / 8)
+	b := r.im.Bytes(s.Addr, int(min(s.FileSize, maxCode)))
+	lead := -s.Addr & (w - 1)
+	for i := lead; i+w <= uint64(len(b)); i += w {
+		var v uint64
+		if w == 8 {
+			v = binary.LittleEndian.Uint64(b[i:])
+		} else {
+			v = uint64(binary.LittleEndian.Uint32(b[i:]))
+		}
+		if v < r.lowCode || v >= r.highCode {
+			continue
+		}
+		if o := r.sp.off(v); o != none {
+			r.pointers = append(r.pointers, pointer{s.Addr + i, o})
+		}
+	}
+}
+
+// addPointers makes functions of code addresses held in data or taken by code,
+// where nothing speaks against it: they are not inside an extent a table
+// states, not a label of a table, not inside an instruction or a function
+// already walked, and what they lead to looks like a function.
+func (r *recovery) addPointers() (bool, error) {
+	labels := newBitset(r.sp.size)
+	for _, t := range r.tables {
+		for _, o := range t.targets {
+			labels.set(o)
+		}
+	}
+	type cand struct {
+		to   uint32
+		from uint64
+		ev   Evidence
+	}
+	var cands []cand
+	for _, p := range r.dataPointers() {
+		cands = append(cands, cand{p.to, p.at, ByPointer})
+	}
+	taken, err := r.takenAddresses()
+	if err != nil {
+		return false, err
+	}
+	for _, p := range taken {
+		cands = append(cands, cand{p.to, p.at, ByAddress})
+	}
+	// well aligned targets first: labels in the middle of a function are rarely aligned
+	slices.SortStableFunc(cands, func(a, b cand) int {
+		return cmp.Or(cmp.Compare(r.misaligned(a.to), r.misaligned(b.to)), cmp.Compare(a.to, b.to), cmp.Compare(a.ev, b.ev), cmp.Compare(a.from, b.from))
+	})
+	owned := r.ownedBytes()
+	var fresh []uint32
+	for _, c := range cands {
+		if len(fresh) > 0 && r.misaligned(c.to) != r.misaligned(fresh[0]) {
+			break // let what was found claim its blocks before the less certain ones are judged
+		}
+		if r.starts.has(c.to) || r.covered.has(c.to) || labels.has(c.to) || owned.has(c.to) && !r.splitHere(c.to) || r.rejected[c.to] {
+			continue
+		}
+		if !r.plausible(c.to) || !r.looksLikeFunction(c.to, owned) {
+			r.rejected[c.to] = true
+			continue
+		}
+		if r.add(c.to, c.ev, c.from) {
+			fresh = append(fresh, c.to)
+		}
+	}
+	if len(fresh) == 0 {
+		return false, nil
+	}
+	slices.Sort(fresh)
+	r.settle(fresh)
+	return true, r.d.run(r.ctx, r.workers, fresh)
+}
+
+// misaligned is 0 for function-aligned addresses and 1 for others.
+func (r *recovery) misaligned(o uint32) int {
+	if r.sp.addr(o)%16 == 0 {
+		return 0
+	}
+	return 1
+}
+
+// ownedBytes is the set of bytes of all walked blocks.
+func (r *recovery) ownedBytes() bitset {
+	b := newBitset(r.sp.size)
+	for _, f := range r.funcs {
+		for _, k := range f.blocks {
+			b.setRange(k.start, k.end)
+		}
+	}
+	return b
+}

@@ -1,0 +1,223 @@
+package program
+
+import (
+	"rea/providers/embedded/isa"
+)
+
+// A probe decodes ahead from a possible function start without claiming
+// anything, and judges what it meets.
+
+const (
+	probeInsts = 600
+	probeMin   = 1
+)
+
+type probe struct {
+	ok       bool   // decodes to proper ends
+	end      uint32 // first byte behind the contiguous part
+	insts    int
+	returns  bool
+	leaves   bool // jumps to a known function
+	calls    int  // calls to known functions
+	inner    *fn  // a function whose middle it jumps to
+	odd      bool // returns or leaves with the stack not as at the start
+	prologue bool // the first instructions set up a frame
+	zeroes   bool // starts like zero-filled data
+	seen     []uint32
+}
+
+type probeItem struct {
+	off uint32
+	h   height
+}
+
+// probeAt explores from off; bytes in owned belong to functions already known.
+func (r *recovery) probeAt(off uint32, owned bitset) probe {
+	p := probe{ok: true, end: off}
+	g := r.sp.at(off)
+	visited := map[uint32]bool{}
+	stack := []probeItem{{off, height{set: true, spKnown: true}}}
+	var in isa.Inst
+	for len(stack) > 0 && p.ok {
+		it := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		a, h := it.off, it.h
+	run:
+		for {
+			if a >= g.end() {
+				p.ok = false
+				break
+			}
+			if visited[a] {
+				break
+			}
+			if a != off && r.starts.has(a) {
+				p.leaves = true
+				break
+			}
+			if a != off && (r.covered.has(a) || owned.has(a)) {
+				if f := r.ownerOf(a); f != nil {
+					p.inner = f
+				}
+				break
+			}
+			if r.d.data != nil && r.d.data.has(a) {
+				p.ok = false
+				break
+			}
+			i := a - g.base
+			r.dec.Decode(g.data[i:], g.addr+uint64(i), &in)
+			n := uint32(in.Len)
+			if n == 0 || in.Flow == isa.Invalid || n > g.end()-a || r.implausible(&in) {
+				p.ok = false
+				break
+			}
+			visited[a] = true
+			p.seen = append(p.seen, a)
+			p.insts++
+			if p.insts > probeInsts {
+				break
+			}
+			if p.insts <= 4 && r.prologueInst(&in) {
+				p.prologue = true
+			}
+			if p.insts == 1 && n == 2 && g.data[i] == 0 && g.data[i+1] == 0 {
+				p.zeroes = true
+			}
+			p.end = max(p.end, a+n)
+			switch in.Flow {
+			case isa.Jump, isa.CondJump:
+				t := r.sp.off(in.Target)
+				switch {
+				case t == none:
+					p.ok = false
+				case t == off:
+				case r.starts.has(t):
+					if in.Flow == isa.Jump {
+						p.leaves = true
+						if h.spKnown && h.sp != 0 {
+							p.odd = true
+						}
+					}
+				case r.covered.has(t) || owned.has(t):
+					p.inner = r.ownerOf(t)
+					if !r.insnStart(t) {
+						p.ok = false
+					}
+				default:
+					if r.sp.at(t) != g {
+						p.leaves = true
+					} else {
+						stack = append(stack, probeItem{t, h})
+					}
+				}
+				if in.Flow == isa.Jump || !p.ok {
+					break run
+				}
+			case isa.Call:
+				t := r.sp.off(in.Target)
+				if t == none || !r.starts.has(t) && (r.covered.has(t) || owned.has(t)) && !r.insnStart(t) {
+					p.ok = false
+					break run
+				}
+				if r.starts.has(t) {
+					p.calls++
+				}
+				if r.noRet.has(t) {
+					p.leaves = true
+					break run
+				}
+			case isa.Return:
+				p.returns = true
+				if h.spKnown && h.sp != 0 {
+					p.odd = true
+				}
+				break run
+			case isa.IndirectJump:
+				p.leaves = true
+				break run
+			case isa.Trap:
+				break run
+			}
+			stepHeight(r.im.Arch, &h, &in)
+			if h.spKnown && h.sp > 0 {
+				p.odd = true
+			}
+			a += n
+		}
+		if p.insts > probeInsts {
+			break
+		}
+	}
+	return p
+}
+
+// insnStart says whether off was decoded as an instruction start.
+func (r *recovery) insnStart(off uint32) bool { return r.d.meta[off] != 0 }
+
+// implausible recognizes instructions that compiled code does not hold but
+// data decoded as code often does.
+func (r *recovery) implausible(in *isa.Inst) bool {
+	return in.HasMem && in.Mem.Segment != 0 && in.Mem.Segment != 'f' && in.Mem.Segment != 'g'
+}
+
+// prologueInst recognizes instructions that open a frame.
+func (r *recovery) prologueInst(in *isa.Inst) bool {
+	sp, fp, _ := stackRegs(r.im.Arch)
+	switch in.Class {
+	case isa.EndBranch:
+		return true
+	case isa.Push:
+		return in.Src != isa.NoReg
+	case isa.Sub:
+		return in.Dst == sp && in.HasImm
+	case isa.Move:
+		return in.Dst == fp && in.Src == sp
+	}
+	return in.HasMem && in.Mem.Base == sp && in.Writes&(1<<sp) != 0 && in.Mem.Disp < 0
+}
+
+// looksLikeFunction judges a start that something points to.
+func (r *recovery) looksLikeFunction(off uint32, owned bitset) bool {
+	p := r.probeAt(off, owned)
+	return p.ok && p.insts >= probeMin && p.inner == nil && !p.odd && !p.zeroes
+}
+
+// splitHere says whether a start found by other evidence may cut a function
+// that was walked into it: the walk came over a call and padding, so that the
+// call does not return.
+func (r *recovery) splitHere(off uint32) bool {
+	f := r.ownerOf(off)
+	if f == nil {
+		return false
+	}
+	i := f.blockAt(off)
+	if i < 0 {
+		return false
+	}
+	b := &f.blocks[i]
+	last, pad := none, false
+	for a := b.start; a < off; a += r.d.size(a) {
+		if r.d.kind(a) == kindNop {
+			pad = true
+			continue
+		}
+		last, pad = a, false
+		if r.d.meta[a] == 0 {
+			return false
+		}
+	}
+	if last == none || r.d.kind(last) != kindCall && r.d.kind(last) != kindIndCall || !pad && r.sp.addr(off)%16 != 0 {
+		return false
+	}
+	for k := range f.blocks { // a jump from elsewhere shows that it is a block
+		if t := f.blocks[k].last; r.d.kind(t) == kindJump || r.d.kind(t) == kindCond {
+			if x := r.d.target(t); x > last && x <= off {
+				return false
+			}
+		}
+	}
+	r.noRetSite[last] = true
+	f.dirty = true
+	return true
+}

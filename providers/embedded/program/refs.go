@@ -1,0 +1,338 @@
+package program
+
+import (
+	"math/bits"
+
+	"rea/providers/embedded/isa"
+	"rea/providers/format/object"
+)
+
+// References from code: memory operands and immediates that name an address.
+// Registers that hold constants are followed over all paths of a function
+// (conditional constants are not), which is what AArch64's adrp pairs need.
+
+// consts is the set of registers with known values at one point.
+type consts struct {
+	known uint64
+	val   [32]uint64
+}
+
+func (c *consts) meet(o *consts) (changed bool) {
+	both := c.known & o.known
+	for m := both; m != 0; m &= m - 1 {
+		if r := bits.TrailingZeros64(m); c.val[r] != o.val[r] {
+			both &^= 1 << r
+		}
+	}
+	changed = both != c.known
+	c.known = both
+	return changed
+}
+
+func (c *consts) get(r isa.Reg) (uint64, bool) {
+	if r < 32 && c.known&(1<<r) != 0 {
+		return c.val[r], true
+	}
+	return 0, false
+}
+
+// codeRef is one reference found in code.
+type codeRef struct {
+	from uint32
+	kind RefKind
+	to   uint64
+}
+
+// site is a computed call or jump and what is known of its target.
+type site struct {
+	off    uint32
+	jump   bool
+	slot   uint64 // the pointer it goes through, when constant
+	target uint64 // its value, when constant
+}
+
+// refScanner is one worker's scratch state and results.
+type refScanner struct {
+	in    []consts
+	set   []bool
+	refs  []codeRef
+	sites []site
+	insns int
+	nops  int
+}
+
+const refPasses = 6
+
+// scan collects the references of f.
+func (r *recovery) scan(s *refScanner, f *fn) {
+	flow := r.im.Arch == object.ARM64
+	if !flow {
+		for i := range f.blocks {
+			c := consts{}
+			r.scanBlock(s, &f.blocks[i], &c, true)
+		}
+		return
+	}
+	n := len(f.blocks)
+	if cap(s.in) < n {
+		s.in, s.set = make([]consts, n), make([]bool, n)
+	}
+	s.in, s.set = s.in[:n], s.set[:n]
+	clear(s.set)
+	if i := f.blockStart(f.entry); i >= 0 {
+		s.in[i], s.set[i] = consts{}, true
+	}
+	stable := false
+	for pass := 0; pass < refPasses && !stable; pass++ {
+		stable = true
+		for i := range f.blocks {
+			if !s.set[i] {
+				continue
+			}
+			c := s.in[i]
+			r.scanBlock(s, &f.blocks[i], &c, false)
+			r.succ(f, &f.blocks[i], func(to uint32, kind EdgeKind) {
+				j := f.blockStart(to)
+				if kind == EdgeLandingPad {
+					c := consts{}
+					if !s.set[j] {
+						s.in[j], s.set[j], stable = c, true, false
+					} else if s.in[j].meet(&c) {
+						stable = false
+					}
+					return
+				}
+				if !s.set[j] {
+					s.in[j], s.set[j] = c, true
+					if j <= i {
+						stable = false
+					}
+				} else if s.in[j].meet(&c) && j <= i {
+					stable = false
+				}
+			})
+		}
+	}
+	for i := range f.blocks {
+		c := consts{}
+		if s.set[i] && stable {
+			c = s.in[i]
+		}
+		r.scanBlock(s, &f.blocks[i], &c, true)
+	}
+}
+
+// scanBlock advances c over a block and, when emit is set, records references.
+func (r *recovery) scanBlock(s *refScanner, b *block, c *consts, emit bool) {
+	var in isa.Inst
+	g := r.sp.at(b.start)
+	arm := r.im.Arch == object.ARM64
+	for a := b.start; a < b.end; a += uint32(in.Len) {
+		i := a - g.base
+		r.dec.Decode(g.data[i:], g.addr+uint64(i), &in)
+		if in.Len == 0 {
+			return
+		}
+		if emit {
+			s.insns++
+			r.scanInst(s, a, &in, c, arm)
+		}
+		stepConsts(c, &in, arm)
+	}
+}
+
+// stepConsts applies an instruction to the known registers.
+func stepConsts(c *consts, in *isa.Inst, arm bool) {
+	var v uint64
+	ok := false
+	switch in.Class {
+	case isa.Address:
+		if in.Mem.Index == isa.NoReg && (in.Mem.Base == isa.PC || in.Mem.Base == isa.NoReg) {
+			v, ok = uint64(in.Mem.Disp), true
+		} else if in.Mem.Index == isa.NoReg {
+			if x, k := c.get(in.Mem.Base); k {
+				v, ok = x+uint64(in.Mem.Disp), true
+			}
+		}
+	case isa.Move:
+		if in.HasImm && in.Src == isa.NoReg {
+			v, ok = uint64(in.Imm), in.Size >= 4
+			if in.Size == 4 {
+				v = uint64(uint32(v))
+			}
+		} else if x, k := c.get(in.Src); k && in.Size == 8 {
+			v, ok = x, true
+		}
+	case isa.Add:
+		if x, k := c.get(in.Src); k && in.HasImm && in.Src2 == isa.NoReg && in.Size == 8 && !in.HasMem {
+			v, ok = x+uint64(in.Imm), true
+		}
+	}
+	c.known &^= in.Writes
+	if in.Flow == isa.Call || in.Flow == isa.IndirectCall {
+		if arm {
+			c.known &^= 1<<19 - 1 | 1<<30
+		} else {
+			c.known &^= 1<<0 | 1<<1 | 1<<2 | 1<<6 | 1<<7 | 1<<8 | 1<<9 | 1<<10 | 1<<11
+		}
+		return
+	}
+	if ok && in.Dst < 32 && in.Writes&(1<<in.Dst) != 0 {
+		c.val[in.Dst] = v
+		c.known |= 1 << in.Dst
+	}
+}
+
+// access is the kind of a memory operand.
+func access(in *isa.Inst) RefKind {
+	switch in.Class {
+	case isa.Address:
+		return RefAddress
+	case isa.Store:
+		return RefWrite
+	case isa.Pop:
+		return RefWrite
+	case isa.Add, isa.Sub, isa.And, isa.Or, isa.Xor, isa.Shift:
+		if in.Dst == isa.NoReg {
+			return RefWrite
+		}
+	}
+	return RefRead
+}
+
+// scanInst records the references of one instruction.
+func (r *recovery) scanInst(s *refScanner, a uint32, in *isa.Inst, c *consts, arm bool) {
+	put := func(to uint64, k RefKind) {
+		if r.mapped(to) {
+			s.refs = append(s.refs, codeRef{a, k, to})
+		}
+	}
+	switch in.Flow {
+	case isa.Call:
+		put(in.Target, RefCall)
+		return
+	case isa.IndirectCall, isa.IndirectJump:
+		r.scanSite(s, a, in, c)
+	}
+	if in.HasMem && in.Mem.Segment == 0 && in.Class != isa.Nop {
+		m := &in.Mem
+		switch {
+		case m.Base == isa.PC && m.Index == isa.NoReg:
+			if arm && in.Class == isa.Address && m.Disp&0xfff == 0 {
+				break // adrp: the instruction that completes it is the reference
+			}
+			put(uint64(m.Disp), access(in))
+		case m.Base == isa.NoReg && m.Index == isa.NoReg:
+			if !arm {
+				put(r.wrap(m.Disp), access(in))
+			}
+		case arm && m.Index == isa.NoReg:
+			if x, ok := c.get(m.Base); ok {
+				put(x+uint64(m.Disp), access(in))
+			}
+		case !arm && m.Disp > 0 && r.static && r.mapped(r.wrap(m.Disp)):
+			put(r.wrap(m.Disp), access(in))
+		}
+	}
+	if arm {
+		if in.Class == isa.Add && in.HasImm && in.Src2 == isa.NoReg {
+			if x, ok := c.get(in.Src); ok && x&0xfff == 0 {
+				put(x+uint64(in.Imm), RefAddress)
+			}
+		}
+		return
+	}
+	if in.HasImm && in.Size >= 4 && in.Imm > 0 && (in.Class == isa.Move || in.Class == isa.Store || in.Class == isa.Push || in.Class == isa.Compare || in.Class == isa.Add) {
+		if r.static && r.addressLike(r.wrap(in.Imm)) || r.codeRelocs && r.relocInside(in.Addr, in.Len) {
+			put(r.wrap(in.Imm), RefAddress)
+		}
+	}
+}
+
+func (r *recovery) wrap(v int64) uint64 {
+	if r.im.Bits == 32 {
+		return uint64(uint32(v))
+	}
+	return uint64(v)
+}
+
+// scanSite records a computed call or jump.
+func (r *recovery) scanSite(s *refScanner, a uint32, in *isa.Inst, c *consts) {
+	st := site{off: a, jump: in.Flow == isa.IndirectJump}
+	switch {
+	case in.HasMem && in.Mem.Index == isa.NoReg && (in.Mem.Base == isa.PC || in.Mem.Base == isa.NoReg) && in.Mem.Segment == 0:
+		st.slot = r.wrap(in.Mem.Disp)
+	case in.HasMem && in.Mem.Index == isa.NoReg:
+		if x, ok := c.get(in.Mem.Base); ok {
+			st.slot = x + uint64(in.Mem.Disp)
+		}
+	case !in.HasMem && in.Src < 32:
+		if x, ok := c.get(in.Src); ok {
+			st.target = x
+		}
+	}
+	s.sites = append(s.sites, st)
+}
+
+// mapped says whether an address lies in a mapped section, or in a segment of
+// a file without sections.
+func (r *recovery) mapped(a uint64) bool {
+	if a < r.lowMapped || a >= r.highMapped {
+		return false
+	}
+	return r.im.SegmentAt(a) != nil
+}
+
+// addressLike says whether an immediate of a file at a fixed address is
+// taken for one: it lies in a named section, not merely in a segment.
+func (r *recovery) addressLike(a uint64) bool {
+	return a >= r.lowMapped && a < r.highMapped && r.sectionAt(a) != nil
+}
+
+// relocInside says whether a relocation applies inside the instruction.
+func (r *recovery) relocInside(addr uint64, n uint8) bool {
+	for i := uint64(0); i < uint64(n); i++ {
+		if _, ok := r.relocated(addr + i); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// takenAddresses returns the code addresses that owned code takes outside
+// stated extents. Functions already read are not read again until they are
+// walked again.
+func (r *recovery) takenAddresses() ([]pointer, error) {
+	if r.allCovered() {
+		return nil, nil
+	}
+	var todo []*fn
+	for _, f := range r.funcs {
+		if !f.read {
+			todo = append(todo, f)
+		}
+	}
+	got := make([][]pointer, len(todo))
+	scanners := make([]refScanner, r.workers)
+	err := each(r.ctx, r.workers, len(todo), 8, func(w, i int) {
+		s := &scanners[w]
+		s.refs, s.sites = s.refs[:0], s.sites[:0]
+		r.scan(s, todo[i])
+		todo[i].read = true
+		for _, x := range s.refs {
+			if x.kind != RefAddress {
+				continue
+			}
+			if o := r.sp.off(x.to); o != none && !r.covered.has(o) {
+				got[i] = append(got[i], pointer{r.sp.addr(x.from), o})
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range got {
+		r.taken = append(r.taken, g...)
+	}
+	return r.taken, nil
+}

@@ -1,0 +1,356 @@
+package program
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"rea/providers/embedded/isa"
+	"rea/providers/format/object"
+)
+
+// Seeds: what the file's tables say about functions. Unwind data, symbol
+// sizes and the Go function table also give extents, which bound what a
+// function may own.
+
+// claim is an extent as one table states it; a lower rank is trusted more.
+type claim struct {
+	extent
+	rank int
+}
+
+var hintRank = map[object.HintSource]struct {
+	ev   Evidence
+	rank int
+}{
+	object.FromEHFrame:        {ByUnwind, 0},
+	object.FromPData:          {ByUnwind, 0},
+	object.FromPCLNTab:        {ByGoTable, 0},
+	object.FromFunctionStarts: {ByFunctionStarts, 1},
+	object.FromSymbol:         {BySymbol, 1},
+	object.FromDWARF:          {ByDWARF, 2},
+	object.FromCompactUnwind:  {ByUnwind, 4},
+	object.FromExport:         {ByExport, 4},
+	object.FromEntry:          {ByEntry, 4},
+	object.FromDynamic:        {ByInit, 4},
+	object.FromInitArray:      {ByInit, 4},
+	object.FromTLSCallback:    {ByInit, 4},
+	object.FromCFG:            {ByPointer, 4},
+	object.FromObjC:           {ByPointer, 4},
+}
+
+// seed registers everything the tables state and returns the first leaders.
+func (r *recovery) seed() []uint32 {
+	var claims []claim
+	r.seedStubs(&claims)
+	r.seedHints(&claims)
+	r.seedParts(&claims)
+	r.seedSymbols(&claims)
+	for _, e := range r.im.Exports {
+		if !e.Data && e.Forward == "" {
+			r.addSeed(r.sp.off(e.Addr), ByExport)
+		}
+	}
+	if r.im.HasEntry {
+		r.addSeed(r.sp.off(r.im.Entry), ByEntry)
+	}
+	r.seedNoReturn()
+	r.settleExtents(claims)
+	r.seedPads()
+	slices.SortFunc(r.funcs, func(a, b *fn) int { return cmp.Compare(a.entry, b.entry) })
+	leaders := make([]uint32, 0, len(r.funcs))
+	for _, f := range r.funcs {
+		leaders = append(append(leaders, f.entry), f.pads...)
+	}
+	return leaders
+}
+
+// addSeed is add, but for parts, which are never functions of their own.
+func (r *recovery) addSeed(off uint32, ev Evidence) {
+	if _, part := r.parts[off]; part || off == none || r.d.data != nil && r.d.data.has(off) {
+		return
+	}
+	r.add(off, ev, 0)
+}
+
+func (r *recovery) seedStubs(claims *[]claim) {
+	put := func(addr, size uint64) {
+		o := r.sp.off(addr)
+		if o == none {
+			return
+		}
+		r.stubs[o] = true
+		r.add(o, ByStub, 0)
+		if size > 0 {
+			*claims = append(*claims, claim{extent{span{o, r.sp.endOff(o, size)}, o}, -1})
+		}
+	}
+	for _, s := range r.im.Stubs {
+		put(s.Addr, s.Size)
+	}
+	for _, im := range r.im.Imports {
+		if im.Stub != 0 {
+			if o := r.sp.off(im.Stub); o != none && !r.stubs[o] {
+				put(im.Stub, 0)
+			}
+		}
+	}
+}
+
+func (r *recovery) inStub(o uint32) bool {
+	i, ok := slices.BinarySearchFunc(r.im.Stubs, r.sp.addr(o), func(s object.Stub, a uint64) int { return cmp.Compare(s.Addr, a) })
+	return ok || i > 0 && r.sp.addr(o)-r.im.Stubs[i-1].Addr < r.im.Stubs[i-1].Size
+}
+
+func (r *recovery) seedHints(claims *[]claim) {
+	part := map[uint64]bool{}
+	for _, p := range r.im.Parts {
+		part[p.Addr] = true
+	}
+	for i, h := range r.im.Hints {
+		o := r.sp.off(h.Addr)
+		if o == none || part[h.Addr] || r.inStub(o) {
+			continue
+		}
+		size := h.Size
+		if h.Source == object.FromEHFrame {
+			if n := r.signalNop(o); n > 0 && size > uint64(n) {
+				o, size = o+n, size-uint64(n)
+			}
+		}
+		k, ok := hintRank[h.Source]
+		if !ok {
+			k.ev, k.rank = ByPointer, 4
+		}
+		if size == 0 && (h.Source == object.FromFunctionStarts || h.Source == object.FromPCLNTab) {
+			size = r.untilNext(i, h.Source)
+		}
+		r.addSeed(o, k.ev)
+		if size > 0 && k.rank < 4 {
+			*claims = append(*claims, claim{extent{span{o, r.sp.endOff(o, size)}, o}, k.rank})
+		}
+	}
+}
+
+// untilNext is the distance to the next hint of the same complete table.
+func (r *recovery) untilNext(i int, src object.HintSource) uint64 {
+	h := r.im.Hints[i]
+	for _, n := range r.im.Hints[i+1:] {
+		if n.Source == src && n.Addr > h.Addr {
+			return n.Addr - h.Addr
+		}
+	}
+	o := r.sp.off(h.Addr)
+	return uint64(r.sp.at(o).end() - o)
+}
+
+// signalNop recognizes the frame of a signal trampoline, which by convention
+// begins one nop before the function.
+func (r *recovery) signalNop(o uint32) uint32 {
+	a := r.sp.addr(o)
+	if b := r.sp.bytes(o); len(b) < 2 || a%16 != 15 && r.dec.Align() == 1 || a%8 != 4 && r.dec.Align() == 4 {
+		return 0
+	}
+	var in isa.Inst
+	r.decode(o, &in)
+	if in.Class == isa.Nop && (a+uint64(in.Len))%8 == 0 && in.Len == uint8(r.dec.Align()) {
+		return uint32(in.Len)
+	}
+	return 0
+}
+
+func (r *recovery) seedParts(claims *[]claim) {
+	parent := map[uint64]uint64{}
+	for _, p := range r.im.Parts {
+		if p.Parent != p.Addr {
+			parent[p.Addr] = p.Parent
+		}
+	}
+	for _, p := range r.im.Parts {
+		o := r.sp.off(p.Addr)
+		if o == none || r.inStub(o) {
+			continue
+		}
+		root := parent[p.Addr]
+		for i := 0; i < 8 && root != 0; i++ {
+			next, ok := parent[root]
+			if !ok {
+				break
+			}
+			root = next
+		}
+		owner := none
+		if root != 0 {
+			owner = r.sp.off(root)
+		}
+		r.parts[o] = owner
+		if owner == none { // a part of an unknown parent: walked as a function until a jump to it is found
+			r.add(o, ByUnwind, 0)
+			owner = o
+		}
+		if p.Size > 0 {
+			*claims = append(*claims, claim{extent{span{o, r.sp.endOff(o, p.Size)}, owner}, 0})
+		}
+	}
+}
+
+// coldParent returns the function a compiler's split-part name belongs to.
+func coldParent(name string) (string, bool) {
+	i := strings.LastIndex(name, ".cold")
+	if i <= 0 || i+5 < len(name) && name[i+5] != '.' {
+		return "", false
+	}
+	return name[:i], true
+}
+
+func (r *recovery) seedSymbols(claims *[]claim) {
+	byName := map[string]uint64{}
+	for i := range r.im.Symbols {
+		if s := &r.im.Symbols[i]; s.Defined && s.Kind == object.SymFunction {
+			byName[s.Name] = s.Addr
+		}
+	}
+	for i := range r.im.Symbols {
+		s := &r.im.Symbols[i]
+		if !s.Defined || s.Kind != object.SymFunction && s.Kind != object.SymIFunc {
+			continue
+		}
+		o := r.sp.off(s.Addr)
+		if o == none || r.inStub(o) {
+			continue
+		}
+		if base, ok := coldParent(s.Name); ok {
+			if _, done := r.parts[o]; !done {
+				owner := none
+				if a, ok := byName[base]; ok {
+					owner = r.sp.off(a)
+				}
+				if owner != none && owner != o {
+					r.parts[o] = owner
+					if r.starts.has(o) {
+						r.drop(o)
+					}
+					if s.Size > 0 {
+						*claims = append(*claims, claim{extent{span{o, r.sp.endOff(o, s.Size)}, owner}, -1})
+					}
+				}
+			}
+			continue
+		}
+		r.addSeed(o, BySymbol)
+		if s.Size > 0 {
+			*claims = append(*claims, claim{extent{span{o, r.sp.endOff(o, s.Size)}, o}, 1})
+		}
+	}
+}
+
+// seedNoReturn marks imports, and functions of language runtimes, that are
+// known not to return.
+func (r *recovery) seedNoReturn() {
+	r.d.noRetSlots = map[uint64]bool{}
+	for _, im := range r.im.Imports {
+		if !im.Data && neverReturns(im.Name) {
+			if im.Slot != 0 {
+				r.d.noRetSlots[im.Slot] = true
+			}
+			if o := r.sp.off(im.Stub); im.Stub != 0 && o != none {
+				r.d.noRetStub.set(o)
+			}
+		}
+	}
+	for _, s := range r.im.Stubs {
+		if o := r.sp.off(s.Addr); o != none && s.Name != "" && neverReturns(s.Name) {
+			r.d.noRetStub.set(o)
+		}
+	}
+	for _, h := range r.im.Hints {
+		if h.Source == object.FromPCLNTab && strings.HasPrefix(h.Name, "runtime.") && noReturnNames[h.Name] {
+			if o := r.sp.off(h.Addr); o != none {
+				r.d.noRetStub.set(o)
+			}
+		}
+	}
+	copy(r.noRet, r.d.noRetStub)
+}
+
+// settleExtents makes the claims disjoint: of two at one address the more
+// trusted wins, and an extent ends where the next one starts.
+func (r *recovery) settleExtents(claims []claim) {
+	slices.SortFunc(claims, func(a, b claim) int {
+		return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(a.rank, b.rank), cmp.Compare(b.hi, a.hi), cmp.Compare(a.owner, b.owner))
+	})
+	var out []claim
+	for _, c := range claims {
+		if n := len(out); n > 0 {
+			p := &out[n-1]
+			if p.lo == c.lo {
+				continue
+			}
+			if c.lo < p.hi {
+				if c.rank > p.rank && c.hi <= p.hi && !r.starts.has(c.lo) {
+					continue
+				}
+				p.hi = c.lo
+			}
+		}
+		out = append(out, c)
+	}
+	r.extents = make([]extent, len(out))
+	for i, c := range out {
+		r.extents[i] = c.extent
+		r.covered.setRange(c.lo, c.hi)
+	}
+	for _, e := range r.extents {
+		if f := r.byEntry[e.owner]; f != nil {
+			f.extents = append(f.extents, e.span)
+		}
+	}
+	// starts without a size of their own inside a stated extent end it there
+	for _, f := range r.funcs {
+		if len(f.extents) > 0 || !r.covered.has(f.entry) {
+			continue
+		}
+		i := r.extentAt(f.entry)
+		e := &r.extents[i]
+		if ev := r.why[f.entry].ev; ev == ByPointer || ev == ByExport || ev == ByInit {
+			continue
+		}
+		f.extents = []span{{f.entry, e.hi}}
+	}
+}
+
+// extentAt returns the index of the stated extent that holds off, or -1.
+func (r *recovery) extentAt(off uint32) int {
+	i, ok := slices.BinarySearchFunc(r.extents, off, func(e extent, o uint32) int { return cmp.Compare(e.lo, o) })
+	if !ok {
+		i--
+	}
+	if i >= 0 && off < r.extents[i].hi {
+		return i
+	}
+	return -1
+}
+
+// seedPads gives landing pads to the functions whose extents hold them, and
+// keeps the ranges of calls that lead to them.
+func (r *recovery) seedPads() {
+	give := func(p uint32) {
+		if i := r.extentAt(p); i >= 0 {
+			if f := r.byEntry[r.extents[i].owner]; f != nil && p != f.entry {
+				f.pads = append(f.pads, p)
+			}
+		}
+	}
+	for _, a := range r.im.LandingPads {
+		if o := r.sp.off(a); o != none {
+			give(o)
+		}
+	}
+	for _, c := range r.im.CallSites {
+		lo, pad := r.sp.off(c.Addr), r.sp.off(c.Pad)
+		if lo != none && pad != none && c.Size > 0 {
+			r.callSites = append(r.callSites, extent{span{lo, r.sp.endOff(lo, c.Size)}, pad})
+		}
+	}
+	slices.SortStableFunc(r.callSites, func(a, b extent) int { return cmp.Compare(a.lo, b.lo) })
+}

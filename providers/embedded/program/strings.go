@@ -1,0 +1,221 @@
+package program
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Strings: runs of printable text in data sections. A run that ends in a zero
+// is a string; so is a run that something refers to, which is what programs
+// whose strings carry a length (Go, Rust) have. A reference into the middle of
+// a run starts a string of its own there: the tail of a shared string in C, the
+// next of several strings without terminators elsewhere.
+
+const (
+	minString   = 5
+	minReferred = 2
+	maxStrings  = 1 << 22
+)
+
+// notText are sections whose bytes are tables of the file format.
+func notText(name string) bool {
+	for _, p := range [...]string{".eh_frame", ".gcc_except", ".dyn", ".rela", ".rel.", ".gnu", ".note", ".pdata", ".xdata", ".reloc", ".gopclntab", ".hash", ".debug", ".symtab"} {
+		if strings.HasPrefix(name, p) {
+			return true
+		}
+	}
+	return strings.Contains(name, "unwind_info") || strings.HasSuffix(name, "__gopclntab") || strings.Contains(name, "__eh_frame") || strings.HasPrefix(name, "__DWARF")
+}
+
+func printable(c byte) bool { return c >= 0x20 && c < 0x7f || c == '\t' || c == '\n' || c == '\r' }
+
+// findStrings scans every data section.
+func (r *recovery) findStrings(p *Program) error {
+	targets := r.textTargets(p)
+	var jobs []int
+	for i := range r.im.Sections {
+		s := &r.im.Sections[i]
+		if s.Mapped && !s.Code && s.FileSize > 0 && !notText(s.Name) {
+			jobs = append(jobs, i)
+		}
+	}
+	found := make([][]String, len(jobs))
+	err := each(r.ctx, r.workers, len(jobs), 1, func(_, k int) {
+		s := &r.im.Sections[jobs[k]]
+		b := r.im.Bytes(s.Addr, int(min(s.FileSize, s.Size, maxCode)))
+		lo := sort.Search(len(targets), func(i int) bool { return targets[i] >= s.Addr })
+		hi := sort.Search(len(targets), func(i int) bool { return targets[i] >= s.Addr+uint64(len(b)) })
+		sc := textScanner{r: r, base: s.Addr, b: b, section: int32(jobs[k]), targets: targets[lo:hi]}
+		sc.narrow()
+		sc.wide()
+		slices.SortFunc(sc.out, func(a, b String) int { return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.Len, b.Len)) })
+		found[k] = sc.out
+	})
+	if err != nil {
+		return err
+	}
+	for _, f := range found {
+		if len(p.Strings)+len(f) > maxStrings {
+			f = f[:maxStrings-len(p.Strings)]
+			r.note("more strings than are kept were found")
+		}
+		p.Strings = append(p.Strings, f...)
+	}
+	slices.SortStableFunc(p.Strings, func(a, b String) int { return cmp.Compare(a.Addr, b.Addr) })
+	p.Strings = slices.CompactFunc(p.Strings, func(a, b String) bool { return a.Addr == b.Addr })
+	return nil
+}
+
+// textTargets are the data addresses something refers to, sorted.
+func (r *recovery) textTargets(p *Program) []uint64 {
+	var t []uint64
+	for i := range p.Refs {
+		switch p.Refs[i].Kind {
+		case RefAddress, RefPointer, RefRead:
+			if r.sp.off(p.Refs[i].To) == none {
+				t = append(t, p.Refs[i].To)
+			}
+		}
+	}
+	slices.Sort(t)
+	return slices.Compact(t)
+}
+
+type textScanner struct {
+	r       *recovery
+	base    uint64
+	b       []byte
+	section int32
+	targets []uint64
+	out     []String
+	steps   int
+}
+
+func (s *textScanner) put(off, n int, enc Encoding, term bool) {
+	s.out = append(s.out, String{Addr: s.base + uint64(off), Len: uint32(n), Section: s.section, Encoding: enc, Terminated: term})
+}
+
+// narrow finds ASCII and UTF-8 runs.
+func (s *textScanner) narrow() {
+	for i := 0; i < len(s.b); {
+		if s.steps++; s.steps&4095 == 0 && s.r.ctx.Err() != nil {
+			return
+		}
+		start, ascii := i, true
+		for i < len(s.b) {
+			if printable(s.b[i]) {
+				i++
+				continue
+			}
+			if s.b[i] < 0x80 {
+				break
+			}
+			c, n := utf8.DecodeRune(s.b[i:])
+			if c == utf8.RuneError || !unicode.IsPrint(c) {
+				break
+			}
+			if i == start && start > 0 && s.b[start-1] != 0 && !s.isTarget(start) {
+				break // a string begins with such a byte only where one is known to begin
+			}
+			ascii = false
+			i += n
+		}
+		if i == start {
+			i++
+			continue
+		}
+		s.run(start, i, ascii)
+	}
+}
+
+func (s *textScanner) isTarget(off int) bool {
+	_, ok := slices.BinarySearch(s.targets, s.base+uint64(off))
+	return ok
+}
+
+// run records the strings of one run of text.
+func (s *textScanner) run(start, end int, ascii bool) {
+	enc := ASCII
+	if !ascii {
+		enc = UTF8
+	}
+	term := end < len(s.b) && s.b[end] == 0
+	lo, _ := slices.BinarySearch(s.targets, s.base+uint64(start))
+	hi, _ := slices.BinarySearch(s.targets, s.base+uint64(end))
+	inner := s.targets[lo:hi]
+	if term && !s.r.counted {
+		if end-start >= minString || len(inner) > 0 && inner[0] == s.base+uint64(start) && end-start >= minReferred {
+			s.put(start, end-start, enc, true)
+		}
+		for _, t := range inner {
+			if o := int(t - s.base); o > start && end-o >= minReferred && utf8.RuneStart(s.b[o]) {
+				s.put(o, end-o, enc, true)
+			}
+		}
+		return
+	}
+	first := end
+	if len(inner) > 0 {
+		first = int(inner[0] - s.base)
+	}
+	if first-start >= minString && (term || len(inner) > 0) {
+		s.put(start, first-start, enc, term && first == end)
+	}
+	for i, t := range inner {
+		o, next := int(t-s.base), end
+		if i+1 < len(inner) {
+			next = int(inner[i+1] - s.base)
+		}
+		if next-o >= minReferred && utf8.RuneStart(s.b[o]) {
+			s.put(o, next-o, enc, term && next == end)
+		}
+	}
+}
+
+// wide finds UTF-16LE runs that end in a zero.
+func (s *textScanner) wide() {
+	for i := int(-s.base & 1); i+1 < len(s.b); {
+		if s.b[i+1] != 0 || !printable(s.b[i]) {
+			i += 2
+			continue
+		}
+		if s.steps++; s.steps&4095 == 0 && s.r.ctx.Err() != nil {
+			return
+		}
+		start := i
+		for i+1 < len(s.b) && wideText(s.b[i], s.b[i+1]) {
+			i += 2
+		}
+		if i-start >= 2*minString && i+1 < len(s.b) && s.b[i] == 0 && s.b[i+1] == 0 {
+			s.put(start, i-start, UTF16, true)
+		}
+	}
+}
+
+// wideText says whether a UTF-16 unit is text: ASCII, Latin, Greek or Cyrillic.
+func wideText(lo, hi byte) bool {
+	switch {
+	case hi == 0:
+		return printable(lo) || lo >= 0xa0
+	case hi <= 4:
+		return unicode.IsPrint(rune(hi)<<8 | rune(lo))
+	}
+	return false
+}
+
+// Text decodes a string to UTF-8.
+func (p *Program) Text(s String) string {
+	b := p.Image.Bytes(s.Addr, int(s.Len))
+	if s.Encoding != UTF16 {
+		return string(b)
+	}
+	var out strings.Builder
+	for i := 0; i+1 < len(b); i += 2 {
+		out.WriteRune(rune(b[i]) | rune(b[i+1])<<8)
+	}
+	return out.String()
+}

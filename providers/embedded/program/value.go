@@ -1,0 +1,477 @@
+package program
+
+import (
+	"rea/providers/embedded/isa"
+	"rea/providers/format/object"
+)
+
+// Symbolic evaluation of one straight path of blocks, for jump tables and
+// computed calls: every register holds a linear form over a few terms, and
+// conditional branches along the path bound some of them. It is the forward
+// reading of a backward slice (Cifuentes and Van Emmerik, "Recovery of jump
+// table case statements from binary code").
+
+type termKind uint8
+
+const (
+	termSym  termKind = iota // an unknown value
+	termLoad                 // memory at arg
+	termExt                  // arg, its low bytes extended
+	termMask                 // arg & imm
+)
+
+// term is one non-constant part of a value.
+type term struct {
+	kind   termKind
+	size   uint8
+	signed bool
+	id     uint32
+	imm    int64
+	arg    lin
+}
+
+// lin is c + Σ coef·term.
+type lin struct {
+	c int64
+	n uint8
+	t [2]struct {
+		coef int64
+		term *term
+	}
+}
+
+func constant(c int64) lin { return lin{c: c} }
+
+func one(t *term) lin {
+	l := lin{n: 1}
+	l.t[0].coef, l.t[0].term = 1, t
+	return l
+}
+
+func (l *lin) isConst() bool { return l.n == 0 }
+
+func sameTerm(a, b *term, depth int) bool {
+	if a == b {
+		return true
+	}
+	if depth == 0 || a.kind != b.kind || a.kind == termSym {
+		return a.kind == termSym && b.kind == termSym && a.id == b.id
+	}
+	return a.size == b.size && a.imm == b.imm && sameLin(&a.arg, &b.arg, depth-1)
+}
+
+func sameLin(a, b *lin, depth int) bool {
+	if a.c != b.c || a.n != b.n {
+		return false
+	}
+	for i := range a.n {
+		if a.t[i].coef != b.t[i].coef || !sameTerm(a.t[i].term, b.t[i].term, depth) {
+			return false
+		}
+	}
+	return true
+}
+
+// bare strips extensions: what is left may be compared with a value that was
+// tested before it was extended.
+func bare(l lin) lin {
+	for l.n == 1 && l.c == 0 && l.t[0].coef == 1 && l.t[0].term.kind == termExt {
+		l = l.t[0].term.arg
+	}
+	return l
+}
+
+// addLin returns a + k·b; ok is false when the sum needs more terms than a lin holds.
+func addLin(a, b lin, k int64) (lin, bool) {
+	a.c += k * b.c
+	for i := range b.n {
+		bt := b.t[i]
+		found := false
+		for j := range a.n {
+			if sameTerm(a.t[j].term, bt.term, 4) {
+				a.t[j].coef += k * bt.coef
+				if a.t[j].coef == 0 {
+					a.n--
+					a.t[j] = a.t[a.n]
+				}
+				found = true
+				break
+			}
+		}
+		if found {
+			continue
+		}
+		if int(a.n) == len(a.t) {
+			return lin{}, false
+		}
+		a.t[a.n].coef, a.t[a.n].term = k*bt.coef, bt.term
+		a.n++
+	}
+	return a, true
+}
+
+// bound says that x is at most max, as an unsigned number.
+type bound struct {
+	x   lin
+	max int64
+}
+
+type slot struct {
+	addr, value lin
+	size        uint8
+}
+
+// path evaluates blocks one after the other.
+type path struct {
+	arch   object.Arch
+	regs   [33]lin
+	slots  []slot
+	bounds []bound
+	nextID uint32
+
+	cmpX   lin // the last comparison: cmpX against cmpMax
+	cmpImm int64
+	cmpOK  bool
+	cmpAnd bool
+}
+
+const pathSlots = 64
+
+func (p *path) reset(arch object.Arch) {
+	p.arch, p.slots, p.bounds, p.nextID, p.cmpOK = arch, p.slots[:0], p.bounds[:0], 64, false
+	for i := range p.regs {
+		p.regs[i] = one(&term{kind: termSym, id: uint32(i)})
+	}
+	if arch == object.ARM64 {
+		p.regs[isa.ZR] = constant(0)
+	}
+}
+
+func (p *path) unknown() lin {
+	p.nextID++
+	return one(&term{kind: termSym, id: p.nextID})
+}
+
+func (p *path) get(r isa.Reg) lin {
+	if int(r) < len(p.regs) {
+		return p.regs[r]
+	}
+	return p.unknown()
+}
+
+func (p *path) set(r isa.Reg, v lin) {
+	if int(r) < len(p.regs) && !(p.arch == object.ARM64 && r == isa.ZR) {
+		p.regs[r] = v
+	}
+}
+
+func (p *path) address(m *isa.Mem) lin {
+	l := constant(m.Disp)
+	ok := m.Segment == 0
+	if m.Base != isa.NoReg && m.Base != isa.PC {
+		var o bool
+		l, o = addLin(l, p.get(m.Base), 1)
+		ok = ok && o
+	}
+	if m.Index != isa.NoReg {
+		var o bool
+		l, o = addLin(l, p.get(m.Index), max(1, int64(m.Scale)))
+		ok = ok && o
+	}
+	if !ok {
+		return p.unknown()
+	}
+	return l
+}
+
+func (p *path) load(addr lin, size uint8, signed bool) lin {
+	for i := len(p.slots) - 1; i >= 0; i-- {
+		if s := &p.slots[i]; s.size >= size && sameLin(&s.addr, &addr, 4) {
+			return s.value
+		}
+	}
+	return one(&term{kind: termLoad, size: size, signed: signed, arg: addr})
+}
+
+func (p *path) store(addr lin, v lin, size uint8) {
+	kept := p.slots[:0]
+	for _, s := range p.slots {
+		if !sameLin(&s.addr, &addr, 4) {
+			kept = append(kept, s)
+		}
+	}
+	p.slots = kept
+	if len(p.slots) < pathSlots {
+		p.slots = append(p.slots, slot{addr, v, size})
+	}
+}
+
+// operand2 is the second source of a three-address instruction.
+func (p *path) operand2(in *isa.Inst) lin {
+	switch {
+	case in.Src2 != isa.NoReg:
+		return p.get(in.Src2)
+	case in.HasImm:
+		return constant(in.Imm)
+	case in.HasMem:
+		return p.load(p.address(&in.Mem), in.Mem.Size, false)
+	}
+	return p.unknown()
+}
+
+func (p *path) operand1(in *isa.Inst) lin {
+	if in.Src != isa.NoReg {
+		return p.get(in.Src)
+	}
+	if in.HasMem {
+		return p.load(p.address(&in.Mem), in.Mem.Size, false)
+	}
+	return p.unknown()
+}
+
+// step evaluates one instruction.
+func (p *path) step(in *isa.Inst) {
+	if in.Flow == isa.Call || in.Flow == isa.IndirectCall {
+		p.call()
+		return
+	}
+	dst, v, known := in.Dst, lin{}, true
+	switch in.Class {
+	case isa.Move:
+		if in.HasImm {
+			v = constant(in.Imm)
+			if in.Size == 4 {
+				v.c = int64(uint32(in.Imm))
+			}
+		} else {
+			v = p.get(in.Src)
+		}
+		known = in.Size >= 4
+	case isa.Load:
+		v = p.load(p.address(&in.Mem), in.Mem.Size, in.Signed)
+	case isa.Extend:
+		if in.HasMem {
+			v = p.load(p.address(&in.Mem), in.Mem.Size, in.Signed)
+		} else {
+			v = p.extend(in)
+		}
+	case isa.Address:
+		v = p.address(&in.Mem)
+	case isa.Add, isa.Sub:
+		v, known = p.sum(in)
+	case isa.Shift:
+		v, known = p.shift(in)
+	case isa.And:
+		v, known = p.mask(in)
+	case isa.Xor:
+		known = in.Src != isa.NoReg && in.Src == in.Src2 && in.Reads == 0
+	case isa.Store:
+		var val lin
+		if in.Src != isa.NoReg {
+			val = p.get(in.Src)
+		} else if in.HasImm {
+			val = constant(in.Imm)
+		} else {
+			val = p.unknown()
+		}
+		p.store(p.address(&in.Mem), val, in.Mem.Size)
+		known = false
+	case isa.Compare, isa.Test:
+		p.compare(in)
+		known = false
+	default:
+		known = false
+	}
+	if in.Writes != 0 {
+		for r := range p.regs {
+			if in.Writes&(1<<r) != 0 && !(known && isa.Reg(r) == dst) {
+				p.clobber(in, isa.Reg(r))
+			}
+		}
+	}
+	if known && dst != isa.NoReg {
+		p.set(dst, v)
+	}
+}
+
+// clobber forgets a register, except where the change of a base by writeback
+// or a push is plain.
+func (p *path) clobber(in *isa.Inst, r isa.Reg) {
+	sp := isa.Reg(4)
+	if p.arch == object.ARM64 {
+		sp = isa.SP
+	}
+	if r == sp && (in.Class == isa.Push || in.Class == isa.Pop) {
+		k := int64(8)
+		if p.arch == object.X86 {
+			k = 4
+		}
+		if in.Class == isa.Push {
+			k = -k
+		}
+		p.regs[r].c += k
+		return
+	}
+	if p.arch == object.ARM64 && in.HasMem && in.Mem.Base == r && (in.Class == isa.Load || in.Class == isa.Store || in.Class == isa.Other) {
+		if in.HasImm && in.Mem.Disp == 0 {
+			p.regs[r].c += in.Imm
+			return
+		}
+		p.regs[r].c += in.Mem.Disp
+		return
+	}
+	p.set(r, p.unknown())
+}
+
+func (p *path) call() {
+	if p.arch == object.ARM64 {
+		for r := range 19 {
+			p.set(isa.Reg(r), p.unknown())
+		}
+		p.set(30, p.unknown())
+	} else {
+		for _, r := range [...]isa.Reg{0, 1, 2, 6, 7, 8, 9, 10, 11} {
+			p.set(r, p.unknown())
+		}
+	}
+	p.cmpOK = false
+}
+
+func (p *path) extend(in *isa.Inst) lin {
+	v := p.get(in.Src)
+	if v.isConst() {
+		return v
+	}
+	return one(&term{kind: termExt, signed: in.Signed, arg: v})
+}
+
+func (p *path) sum(in *isa.Inst) (lin, bool) {
+	a, b := p.operand1(in), p.operand2(in)
+	k := int64(1)
+	if in.Class == isa.Sub {
+		k = -1
+		p.setCompare(a, b)
+	} else if b.isConst() && b.c < 0 {
+		p.setCompare(a, constant(-b.c)) // add of a negative number, as compilers write some subtractions
+	} else {
+		p.cmpOK = false
+	}
+	if in.Src2 != isa.NoReg && in.HasMem && in.Mem.Scale > 1 && in.Mem.Base == isa.NoReg {
+		b, _ = addLin(lin{}, b, int64(in.Mem.Scale))
+	}
+	v, ok := addLin(a, b, k)
+	if ok && in.Src2 != isa.NoReg && in.HasImm && in.Flow == isa.Next && p.arch == object.ARM64 {
+		ok = false // a shifted operand is handled by the caller of the decoder's scale
+	}
+	return v, ok && in.Size >= 4 && in.Dst != isa.NoReg
+}
+
+func (p *path) shift(in *isa.Inst) (lin, bool) {
+	p.cmpOK = false
+	if !in.HasImm || in.Size < 4 || in.Dst == isa.NoReg {
+		return lin{}, false
+	}
+	a := p.operand1(in)
+	if in.Imm >= 0 && in.Imm < 16 {
+		v, ok := addLin(lin{}, a, 1<<uint(in.Imm))
+		return v, ok
+	}
+	if a.isConst() && in.Imm < 0 && in.Imm > -64 {
+		return constant(int64(uint64(a.c) >> uint(-in.Imm))), true
+	}
+	return lin{}, false
+}
+
+func (p *path) mask(in *isa.Inst) (lin, bool) {
+	p.cmpOK = false
+	if in.Dst == isa.NoReg || in.Size < 4 && !in.HasImm {
+		return lin{}, false
+	}
+	a, b := p.operand1(in), p.operand2(in)
+	if a.isConst() {
+		a, b = b, a
+	}
+	if !b.isConst() || b.c < 0 {
+		return lin{}, false
+	}
+	return one(&term{kind: termMask, imm: b.c, arg: a}), true
+}
+
+func (p *path) compare(in *isa.Inst) {
+	p.cmpOK = false
+	if in.Class == isa.Compare {
+		p.setCompare(p.operand1(in), p.operand2(in))
+	}
+}
+
+func (p *path) setCompare(a, b lin) {
+	if b.isConst() {
+		p.cmpX, p.cmpImm, p.cmpOK = a, b.c, true
+		return
+	}
+	if a.isConst() { // compared the other way round: kept as a negated form
+		p.cmpOK = false
+	}
+}
+
+// branch records what the conditional branch in says on the side taken.
+func (p *path) branch(in *isa.Inst, taken bool) {
+	if !p.cmpOK || in.Flow != isa.CondJump || in.Cond >= 16 {
+		return
+	}
+	limit, ok := upperBound(p.arch, in.Cond, taken)
+	if !ok {
+		return
+	}
+	m := p.cmpImm + limit
+	if m < 0 || m >= 1<<31 {
+		return
+	}
+	p.bounds = append(p.bounds, bound{p.cmpX, m})
+}
+
+// upperBound says whether a condition, being true or false after a comparison
+// with n, means x ≤ n (0) or x ≤ n-1 (-1).
+func upperBound(arch object.Arch, cond uint8, taken bool) (int64, bool) {
+	const (
+		above = iota
+		below
+		aboveEq
+		belowEq
+	)
+	c := -1
+	if arch == object.ARM64 {
+		switch cond {
+		case 8, 12:
+			c = above
+		case 9, 13:
+			c = belowEq
+		case 2, 10:
+			c = aboveEq
+		case 3, 11:
+			c = below
+		case 0:
+			if taken {
+				return 0, true
+			}
+		}
+	} else {
+		switch cond {
+		case 7, 15:
+			c = above
+		case 6, 14:
+			c = belowEq
+		case 3, 13:
+			c = aboveEq
+		case 2, 12:
+			c = below
+		}
+	}
+	switch {
+	case c == above && !taken, c == belowEq && taken:
+		return 0, true
+	case c == aboveEq && !taken, c == below && taken:
+		return -1, true
+	}
+	return 0, false
+}

@@ -1,0 +1,310 @@
+package program
+
+import (
+	"slices"
+	"sort"
+)
+
+// Ownership: the blocks of a function are what its entry reaches without
+// passing through another function's entry and, where a table states the
+// function's extent, without leaving it.
+
+// span is [lo, hi) in code offsets.
+type span struct{ lo, hi uint32 }
+
+// extent is a range that a table gives to the function at owner.
+type extent struct {
+	span
+	owner uint32
+}
+
+// block is a straight run of instructions of one function.
+type block struct {
+	start, end uint32
+	last       uint32 // its last instruction
+}
+
+// exitKind says how control leaves a function.
+type exitKind uint8
+
+const (
+	exitJump exitKind = iota
+	exitCond
+	exitFall     // runs into another function
+	exitFallCall // the same, behind a call
+	exitLost     // runs into bytes that do not decode, or out of the region
+)
+
+// exit is control leaving a function; to is none for an external target.
+type exit struct {
+	from, to uint32
+	kind     exitKind
+}
+
+// fn is a function under recovery.
+type fn struct {
+	entry    uint32
+	extents  []span // sorted; empty when unknown
+	pads     []uint32
+	blocks   []block
+	exits    []exit
+	calls    []uint32 // direct call sites
+	indirect []uint32 // indirect jump sites
+	heights  []height // of blocks, when computed
+	returns  bool     // a return instruction is reached
+	noReturn bool
+	dirty    bool
+	scanned  bool // its jump tables were looked for since the last walk
+	read     bool // the addresses it takes were read since then
+}
+
+func (f *fn) inside(t uint32) bool {
+	for _, s := range f.extents {
+		if t-s.lo < s.hi-s.lo {
+			return true
+		}
+	}
+	return false
+}
+
+// blockAt returns the index of the block that holds off, or -1.
+func (f *fn) blockAt(off uint32) int {
+	i := sort.Search(len(f.blocks), func(i int) bool { return f.blocks[i].start > off }) - 1
+	if i >= 0 && off < f.blocks[i].end {
+		return i
+	}
+	return -1
+}
+
+// blockStart returns the index of the block that starts at off, or -1.
+func (f *fn) blockStart(off uint32) int {
+	i := sort.Search(len(f.blocks), func(i int) bool { return f.blocks[i].start >= off })
+	if i < len(f.blocks) && f.blocks[i].start == off {
+		return i
+	}
+	return -1
+}
+
+// walker is one worker's scratch state.
+type walker struct {
+	stamp   []uint16
+	epoch   uint16
+	stack   []uint32
+	leaders []uint32
+}
+
+func (w *walker) begin(n uint32) {
+	if w.stamp == nil {
+		w.stamp = make([]uint16, n)
+	}
+	w.epoch++
+	if w.epoch == 0 {
+		clear(w.stamp)
+		w.epoch = 1
+	}
+	w.stack, w.leaders = w.stack[:0], w.leaders[:0]
+}
+
+// walk recomputes the blocks of f.
+func (r *recovery) walk(w *walker, f *fn) {
+	w.begin(r.sp.size)
+	f.blocks, f.exits, f.calls, f.indirect, f.heights = f.blocks[:0], f.exits[:0], f.calls[:0], f.indirect[:0], nil
+	f.returns, f.dirty, f.scanned, f.read = false, false, false, false
+	w.stack = append(w.stack, f.entry)
+	for _, p := range f.pads {
+		if !r.starts.has(p) {
+			w.stack = append(w.stack, p)
+		}
+	}
+	for len(w.stack) > 0 {
+		off := w.stack[len(w.stack)-1]
+		w.stack = w.stack[:len(w.stack)-1]
+		w.leaders = append(w.leaders, off)
+		r.walkFrom(w, f, off)
+	}
+	r.cutBlocks(w, f)
+	slices.SortFunc(f.exits, func(a, b exit) int { return int(int64(a.from) - int64(b.from)) })
+	slices.Sort(f.calls)
+	slices.Sort(f.indirect)
+}
+
+func (r *recovery) walkFrom(w *walker, f *fn, off uint32) {
+	d := r.d
+	prev, prevCall := off, false
+	for first := true; ; first = false {
+		if w.stamp[off] == w.epoch {
+			return
+		}
+		if d.meta[off] == 0 {
+			f.exits = append(f.exits, exit{prev, none, exitLost})
+			return
+		}
+		if !first && off != f.entry && (r.starts.has(off) || len(f.extents) == 0 && r.covered.has(off) || len(f.extents) > 0 && !f.inside(off)) {
+			k := exitFall
+			if prevCall {
+				k = exitFallCall
+			}
+			f.exits = append(f.exits, exit{prev, off, k})
+			return
+		}
+		w.stamp[off] = w.epoch
+		prev, prevCall = off, false
+		n := d.size(off)
+		switch d.kind(off) {
+		case kindInvalid:
+			f.exits = append(f.exits, exit{off, none, exitLost})
+			return
+		case kindJump:
+			r.follow(w, f, off, d.target(off), exitJump)
+			return
+		case kindCond:
+			r.follow(w, f, off, d.target(off), exitCond)
+			w.leaders = append(w.leaders, off+n)
+		case kindCall:
+			f.calls = append(f.calls, off)
+			t := d.target(off)
+			if t != none && r.noRet.has(t) || r.noRetSite[off] {
+				return
+			}
+			prevCall = true
+			if r.throws(off) {
+				w.leaders = append(w.leaders, off+n)
+			}
+		case kindIndCall:
+			if r.noRetSite[off] {
+				return
+			}
+			prevCall = true
+			if r.throws(off) {
+				w.leaders = append(w.leaders, off+n)
+			}
+		case kindIndJump:
+			f.indirect = append(f.indirect, off)
+			if t := r.tables[off]; t != nil {
+				for _, to := range t.targets {
+					r.follow(w, f, off, to, exitJump)
+				}
+			}
+			return
+		case kindReturn:
+			f.returns = true
+			return
+		case kindTrap, kindIndNoRet:
+			return
+		}
+		off += n
+	}
+}
+
+// follow continues at t when it belongs to f, else records an exit.
+func (r *recovery) follow(w *walker, f *fn, from, t uint32, k exitKind) {
+	switch {
+	case t == none:
+		f.exits = append(f.exits, exit{from, t, k})
+	case t == f.entry:
+		w.leaders = append(w.leaders, t)
+	case r.starts.has(t):
+		f.exits = append(f.exits, exit{from, t, k})
+	case len(f.extents) > 0 && !f.inside(t), len(f.extents) == 0 && r.covered.has(t):
+		f.exits = append(f.exits, exit{from, t, k})
+	default:
+		w.stack = append(w.stack, t)
+	}
+}
+
+// cutBlocks makes blocks of the leaders and the instructions walked.
+func (r *recovery) cutBlocks(w *walker, f *fn) {
+	d := r.d
+	slices.Sort(w.leaders)
+	w.leaders = slices.Compact(w.leaders)
+	for i, l := range w.leaders {
+		if w.stamp[l] != w.epoch {
+			continue
+		}
+		b := block{start: l}
+		next := i + 1
+		for off := l; ; {
+			b.last = off
+			n := d.size(off)
+			off += n
+			b.end = off
+			k := d.kind(b.last)
+			if k == kindInvalid || k == kindJump || k == kindIndJump || k == kindReturn || k == kindTrap || k == kindIndNoRet {
+				break
+			}
+			for next < len(w.leaders) && w.leaders[next] < off {
+				next++
+			}
+			if next < len(w.leaders) && w.leaders[next] == off || w.stamp[off] != w.epoch {
+				break
+			}
+			if k == kindCall && r.stops(b.last) || k == kindIndCall && r.noRetSite[b.last] {
+				break
+			}
+		}
+		f.blocks = append(f.blocks, b)
+	}
+}
+
+// stops says whether the direct call at off does not return.
+func (r *recovery) stops(off uint32) bool {
+	t := r.d.target(off)
+	return t != none && r.noRet.has(t) || r.noRetSite[off]
+}
+
+// throws says whether the call at off continues at a landing pad when it throws.
+func (r *recovery) throws(off uint32) bool { return r.padOf(off) != none }
+
+// padOf returns the landing pad of the call at off, or none.
+func (r *recovery) padOf(off uint32) uint32 {
+	i := sort.Search(len(r.callSites), func(i int) bool { return r.callSites[i].lo > off }) - 1
+	if i >= 0 && off < r.callSites[i].hi {
+		return r.callSites[i].owner
+	}
+	return none
+}
+
+// succ calls yield for every successor of b inside f, in a fixed order.
+func (r *recovery) succ(f *fn, b *block, yield func(to uint32, kind EdgeKind)) {
+	d := r.d
+	in := func(t uint32, k EdgeKind) {
+		if t != none && f.blockStart(t) >= 0 {
+			yield(t, k)
+		}
+	}
+	switch d.kind(b.last) {
+	case kindJump:
+		in(d.target(b.last), EdgeJump)
+		return
+	case kindCond:
+		in(d.target(b.last), EdgeTaken)
+		in(b.end, EdgeNotTaken)
+		return
+	case kindIndJump:
+		if t := r.tables[b.last]; t != nil {
+			for i, to := range t.targets {
+				if slices.Index(t.targets[:i], to) < 0 {
+					in(to, EdgeTable)
+				}
+			}
+		}
+		return
+	case kindInvalid, kindReturn, kindTrap, kindIndNoRet:
+		return
+	case kindCall:
+		if p := r.padOf(b.last); p != none {
+			in(p, EdgeLandingPad)
+		}
+		if r.stops(b.last) {
+			return
+		}
+	case kindIndCall:
+		if p := r.padOf(b.last); p != none {
+			in(p, EdgeLandingPad)
+		}
+		if r.noRetSite[b.last] {
+			return
+		}
+	}
+	in(b.end, EdgeFall)
+}

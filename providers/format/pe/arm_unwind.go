@@ -6,7 +6,7 @@ import "rea/providers/format/object"
 // (unit 4): an entry is a start and either packed unwind data or the RVA of an
 // .xdata record. Functions that were split (or that are longer than a record
 // can say) have fragment entries: these have no prologue and name no owner, so
-// a fragment belongs to the function it directly follows, or is left out.
+// a fragment belongs to the function it directly follows, or to one unknown.
 func (l *loader) unwindARM(table []byte, unit uint64) {
 	handlers := map[uint32]bool{}
 	var owner, end uint64
@@ -49,6 +49,7 @@ func (l *loader) unwindARM(table []byte, unit uint64) {
 		default:
 			orphans++
 			owner = 0
+			l.im.Parts = append(l.im.Parts, object.FunctionPart{Addr: addr, Size: size, Source: object.FromPData})
 		}
 		end = addr + size
 		if x.handler != 0 {

@@ -1,14 +1,30 @@
 package pe
 
-// relocationInfo is how a COFF relocation is written at its place: size is 0
-// where the place holds no plain value (instruction fields, section numbers).
+// relocationField is how a value is stored at the place of a relocation.
+type relocationField uint8
+
+const (
+	fieldNone   relocationField = iota
+	fieldValue                  // size bytes
+	fieldPC                     // size bytes, relative to the end of the field plus extra
+	fieldPage21                 // ADRP
+	fieldAdr21                  // ADR
+	fieldAdd12                  // ADD immediate, low 12 bits
+	fieldLoad12                 // scaled offset of a load or store, low 12 bits
+	fieldBranch                 // word distance, width bits from bit shift
+)
+
+// relocationInfo describes one relocation type of object files.
 type relocationInfo struct {
-	name   string
-	size   uint8
-	branch bool // AArch64 branch with a 26-bit word offset
+	name         string
+	field        relocationField
+	size         uint8
+	extra        uint8 // bytes between the field and the next instruction
+	width, shift uint8
 }
 
-// relocationKind names a relocation of an object file.
+// relocationKind looks a relocation type up; types without a plain value
+// (section numbers, debug offsets) have no field.
 func relocationKind(machine, kind uint16) relocationInfo {
 	var table map[uint16]relocationInfo
 	switch machine {
@@ -21,64 +37,90 @@ func relocationKind(machine, kind uint16) relocationInfo {
 	case machineARMNT:
 		table = armRelocations
 	}
-	if r, ok := table[kind]; ok {
-		return r
-	}
-	return relocationInfo{name: "unknown"}
-}
-
-// addend reads the value stored at the place of a relocation.
-func (l *loader) addend(addr uint64, how relocationInfo) (uint64, bool) {
-	b := l.im.Bytes(addr, int(how.size))
-	if len(b) < int(how.size) {
-		return 0, false
-	}
-	switch {
-	case how.branch:
-		return uint64(int64(int32(le.Uint32(b)<<6)) >> 4), true
-	case how.size == 8:
-		return le.Uint64(b), true
-	case how.size == 4:
-		return uint64(int64(int32(le.Uint32(b)))), true
-	}
-	return 0, false
+	return table[kind]
 }
 
 var amd64Relocations = map[uint16]relocationInfo{
-	0x0: {name: "IMAGE_REL_AMD64_ABSOLUTE"}, 0x1: {name: "IMAGE_REL_AMD64_ADDR64", size: 8},
-	0x2: {name: "IMAGE_REL_AMD64_ADDR32", size: 4}, 0x3: {name: "IMAGE_REL_AMD64_ADDR32NB", size: 4},
-	0x4: {name: "IMAGE_REL_AMD64_REL32", size: 4}, 0x5: {name: "IMAGE_REL_AMD64_REL32_1", size: 4},
-	0x6: {name: "IMAGE_REL_AMD64_REL32_2", size: 4}, 0x7: {name: "IMAGE_REL_AMD64_REL32_3", size: 4},
-	0x8: {name: "IMAGE_REL_AMD64_REL32_4", size: 4}, 0x9: {name: "IMAGE_REL_AMD64_REL32_5", size: 4},
-	0xa: {name: "IMAGE_REL_AMD64_SECTION"}, 0xb: {name: "IMAGE_REL_AMD64_SECREL"},
-	0xc: {name: "IMAGE_REL_AMD64_SECREL7"}, 0xd: {name: "IMAGE_REL_AMD64_TOKEN"},
-	0xe: {name: "IMAGE_REL_AMD64_SREL32"}, 0xf: {name: "IMAGE_REL_AMD64_PAIR"}, 0x10: {name: "IMAGE_REL_AMD64_SSPAN32"},
+	0x1: {name: "IMAGE_REL_AMD64_ADDR64", field: fieldValue, size: 8},
+	0x2: {name: "IMAGE_REL_AMD64_ADDR32", field: fieldValue, size: 4},
+	0x3: {name: "IMAGE_REL_AMD64_ADDR32NB", field: fieldValue, size: 4},
+	0x4: {name: "IMAGE_REL_AMD64_REL32", field: fieldPC, size: 4},
+	0x5: {name: "IMAGE_REL_AMD64_REL32_1", field: fieldPC, size: 4, extra: 1},
+	0x6: {name: "IMAGE_REL_AMD64_REL32_2", field: fieldPC, size: 4, extra: 2},
+	0x7: {name: "IMAGE_REL_AMD64_REL32_3", field: fieldPC, size: 4, extra: 3},
+	0x8: {name: "IMAGE_REL_AMD64_REL32_4", field: fieldPC, size: 4, extra: 4},
+	0x9: {name: "IMAGE_REL_AMD64_REL32_5", field: fieldPC, size: 4, extra: 5},
 }
 
 var i386Relocations = map[uint16]relocationInfo{
-	0x0: {name: "IMAGE_REL_I386_ABSOLUTE"}, 0x1: {name: "IMAGE_REL_I386_DIR16"}, 0x2: {name: "IMAGE_REL_I386_REL16"},
-	0x6: {name: "IMAGE_REL_I386_DIR32", size: 4}, 0x7: {name: "IMAGE_REL_I386_DIR32NB", size: 4},
-	0x9: {name: "IMAGE_REL_I386_SEG12"}, 0xa: {name: "IMAGE_REL_I386_SECTION"}, 0xb: {name: "IMAGE_REL_I386_SECREL"},
-	0xc: {name: "IMAGE_REL_I386_TOKEN"}, 0xd: {name: "IMAGE_REL_I386_SECREL7"}, 0x14: {name: "IMAGE_REL_I386_REL32", size: 4},
+	0x6:  {name: "IMAGE_REL_I386_DIR32", field: fieldValue, size: 4},
+	0x7:  {name: "IMAGE_REL_I386_DIR32NB", field: fieldValue, size: 4},
+	0x14: {name: "IMAGE_REL_I386_REL32", field: fieldPC, size: 4},
 }
 
 var arm64Relocations = map[uint16]relocationInfo{
-	0x0: {name: "IMAGE_REL_ARM64_ABSOLUTE"}, 0x1: {name: "IMAGE_REL_ARM64_ADDR32", size: 4},
-	0x2: {name: "IMAGE_REL_ARM64_ADDR32NB", size: 4}, 0x3: {name: "IMAGE_REL_ARM64_BRANCH26", size: 4, branch: true},
-	0x4: {name: "IMAGE_REL_ARM64_PAGEBASE_REL21"}, 0x5: {name: "IMAGE_REL_ARM64_REL21"},
-	0x6: {name: "IMAGE_REL_ARM64_PAGEOFFSET_12A"}, 0x7: {name: "IMAGE_REL_ARM64_PAGEOFFSET_12L"},
-	0x8: {name: "IMAGE_REL_ARM64_SECREL"}, 0x9: {name: "IMAGE_REL_ARM64_SECREL_LOW12A"},
-	0xa: {name: "IMAGE_REL_ARM64_SECREL_HIGH12A"}, 0xb: {name: "IMAGE_REL_ARM64_SECREL_LOW12L"},
-	0xc: {name: "IMAGE_REL_ARM64_TOKEN"}, 0xd: {name: "IMAGE_REL_ARM64_SECTION"},
-	0xe: {name: "IMAGE_REL_ARM64_ADDR64", size: 8}, 0xf: {name: "IMAGE_REL_ARM64_BRANCH19"},
-	0x10: {name: "IMAGE_REL_ARM64_BRANCH14"}, 0x11: {name: "IMAGE_REL_ARM64_REL32", size: 4},
+	0x1:  {name: "IMAGE_REL_ARM64_ADDR32", field: fieldValue, size: 4},
+	0x2:  {name: "IMAGE_REL_ARM64_ADDR32NB", field: fieldValue, size: 4},
+	0x3:  {name: "IMAGE_REL_ARM64_BRANCH26", field: fieldBranch, width: 26},
+	0x4:  {name: "IMAGE_REL_ARM64_PAGEBASE_REL21", field: fieldPage21},
+	0x5:  {name: "IMAGE_REL_ARM64_REL21", field: fieldAdr21},
+	0x6:  {name: "IMAGE_REL_ARM64_PAGEOFFSET_12A", field: fieldAdd12},
+	0x7:  {name: "IMAGE_REL_ARM64_PAGEOFFSET_12L", field: fieldLoad12},
+	0xe:  {name: "IMAGE_REL_ARM64_ADDR64", field: fieldValue, size: 8},
+	0xf:  {name: "IMAGE_REL_ARM64_BRANCH19", field: fieldBranch, width: 19, shift: 5},
+	0x10: {name: "IMAGE_REL_ARM64_BRANCH14", field: fieldBranch, width: 14, shift: 5},
+	0x11: {name: "IMAGE_REL_ARM64_REL32", field: fieldPC, size: 4},
 }
 
 var armRelocations = map[uint16]relocationInfo{
-	0x0: {name: "IMAGE_REL_ARM_ABSOLUTE"}, 0x1: {name: "IMAGE_REL_ARM_ADDR32", size: 4},
-	0x2: {name: "IMAGE_REL_ARM_ADDR32NB", size: 4}, 0x3: {name: "IMAGE_REL_ARM_BRANCH24"},
-	0x4: {name: "IMAGE_REL_ARM_BRANCH11"}, 0xa: {name: "IMAGE_REL_ARM_REL32", size: 4},
-	0xe: {name: "IMAGE_REL_ARM_SECTION"}, 0xf: {name: "IMAGE_REL_ARM_SECREL"},
-	0x10: {name: "IMAGE_REL_ARM_MOV32A"}, 0x11: {name: "IMAGE_REL_ARM_MOV32T"},
-	0x12: {name: "IMAGE_REL_ARM_BRANCH20T"}, 0x14: {name: "IMAGE_REL_ARM_BRANCH24T"}, 0x15: {name: "IMAGE_REL_ARM_BLX23T"},
+	0x1: {name: "IMAGE_REL_ARM_ADDR32", field: fieldValue, size: 4},
+	0x2: {name: "IMAGE_REL_ARM_ADDR32NB", field: fieldValue, size: 4},
+	0xa: {name: "IMAGE_REL_ARM_REL32", field: fieldPC, size: 4},
+}
+
+// apply stores the relocated value over the addend it finds in b and returns
+// that addend. The addend of low-12-bit fields is the low part only.
+func (r relocationInfo) apply(b []byte, target, place uint64) uint64 {
+	switch r.field {
+	case fieldValue:
+		if r.size == 8 {
+			a := le.Uint64(b)
+			le.PutUint64(b, target+a)
+			return a
+		}
+		a := uint64(int64(int32(le.Uint32(b))))
+		le.PutUint32(b, uint32(target+a))
+		return a
+	case fieldPC:
+		a := uint64(int64(int32(le.Uint32(b))))
+		le.PutUint32(b, uint32(target+a-place-4-uint64(r.extra)))
+		return a
+	}
+	w := le.Uint32(b)
+	var addend uint64
+	switch r.field {
+	case fieldPage21, fieldAdr21:
+		addend = uint64(int64(int32((w>>5&0x7ffff<<2|w>>29&3)<<11)) >> 11)
+		v := target + addend - place
+		if r.field == fieldPage21 {
+			v = uint64(int64((target+addend)&^0xfff-place&^0xfff) >> 12)
+		}
+		w = w&0x9f00001f | uint32(v)&3<<29 | uint32(v)>>2&0x7ffff<<5
+	case fieldAdd12:
+		addend = uint64(w >> 10 & 0xfff)
+		w = w&^(0xfff<<10) | uint32(target+addend)&0xfff<<10
+	case fieldLoad12:
+		scale := w >> 30
+		if w&0x04800000 == 0x04800000 { // 128-bit vector register
+			scale += 4
+		}
+		addend = uint64(w>>10&0xfff) << scale
+		w = w&^(0xfff<<10) | uint32(target+addend)&0xfff>>scale<<10
+	case fieldBranch:
+		mask := uint32(1)<<r.width - 1
+		addend = uint64(int64(int32(w>>r.shift<<(32-r.width))) >> (32 - r.width) << 2)
+		w = w&^(mask<<r.shift) | uint32(int64(target+addend-place)>>2)&mask<<r.shift
+	}
+	le.PutUint32(b, w)
+	return addend
 }

@@ -14,16 +14,24 @@ func (l *loader) debugKind(kind string) {
 
 // debugDirectory reads the identity of the program database, and what else the
 // entries tell.
-func (l *loader) debugDirectory(stamp uint32) {
-	for _, s := range l.sections {
-		if strings.HasPrefix(s.name, ".debug_info") || strings.HasPrefix(s.name, ".zdebug_info") {
-			l.debugKind("dwarf")
-		}
-	}
+func (l *loader) debugDirectory() {
 	d := l.dirs[dirDebug]
 	if d.rva != 0 && d.size >= 28 {
 		for b := l.table(d.rva, d.size/28, 28, "debug directory"); len(b) >= 28; b = b[28:] {
 			l.debugEntry(le.Uint32(b[12:]), b[:28])
+		}
+	}
+	l.debugSections()
+}
+
+// debugSections looks for debug information in sections.
+func (l *loader) debugSections() {
+	for _, s := range l.sections {
+		switch {
+		case strings.HasPrefix(s.name, ".debug_info"), strings.HasPrefix(s.name, ".zdebug_info"):
+			l.debugKind("dwarf")
+		case s.name == ".debug$S":
+			l.debugKind("codeview")
 		}
 	}
 	slices.Sort(l.im.Debug)

@@ -3,15 +3,32 @@ package pe
 import (
 	"sort"
 
+	"rea/providers/format/ehframe"
 	"rea/providers/format/object"
 )
 
-// exceptions reads the function table (.pdata) of the machines that have one.
+// exceptions reads the function table (.pdata) of the machines that have one,
+// and the frames that GNU compilers leave for those that have none.
 func (l *loader) exceptions() {
-	d := l.dirs[dirException]
-	if d.rva == 0 || d.size == 0 {
-		return
+	if d := l.dirs[dirException]; d.rva != 0 && d.size != 0 {
+		l.functions(d)
 	}
+	l.ehFrames()
+}
+
+func (l *loader) ehFrames() {
+	var frames []object.Range
+	for i := range l.sections {
+		if s := &l.sections[i]; s.addr != 0 && s.name == ".eh_frame" {
+			frames = append(frames, object.Range{Addr: s.addr, Size: uint64(max(s.vsize, s.rawSize))})
+		}
+	}
+	if len(frames) > 0 {
+		ehframe.Read(l.im, ehframe.Location{Frames: frames}).AddTo(l.im)
+	}
+}
+
+func (l *loader) functions(d directory) {
 	switch l.machine {
 	case machineAMD64:
 		b := l.functionTable(d, 12)

@@ -3,6 +3,8 @@ package pe
 import (
 	"slices"
 	"strings"
+
+	"rea/providers/format/object"
 )
 
 // language finds landing pads in the language specific data of one function.
@@ -105,7 +107,7 @@ func (l *loader) scopeTable(f runtimeFunction, rva uint32) bool {
 	if b == nil || !l.spend(int(n)) {
 		return false
 	}
-	var pads []uint32
+	var pads, functions []uint32
 	for ; len(b) >= 16; b = b[16:] {
 		begin, end, handler, target := le.Uint32(b), le.Uint32(b[4:]), le.Uint32(b[8:]), le.Uint32(b[12:])
 		if begin > end || !l.executable(l.base+uint64(begin)) {
@@ -119,6 +121,7 @@ func (l *loader) scopeTable(f runtimeFunction, rva uint32) bool {
 		}
 		if handler > 1 {
 			pads = append(pads, handler)
+			functions = append(functions, handler)
 		}
 		if target != 0 {
 			pads = append(pads, target)
@@ -126,6 +129,9 @@ func (l *loader) scopeTable(f runtimeFunction, rva uint32) bool {
 	}
 	for _, p := range pads {
 		l.pad(l.base + uint64(p))
+	}
+	for _, h := range functions {
+		l.hint(l.base+uint64(h), 0, "", object.FromPData)
 	}
 	return true
 }

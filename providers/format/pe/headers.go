@@ -154,7 +154,7 @@ func (l *loader) image() error {
 	l.loadConfig()
 	l.exceptions()
 	l.tls()
-	l.debugDirectory(stamp)
+	l.debugDirectory()
 	l.overlay(le.Uint32(h[8:]))
 	l.mitigations()
 	return nil

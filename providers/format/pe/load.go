@@ -78,6 +78,8 @@ type loader struct {
 	sections     []section
 	strtab       []byte // COFF string table with its length field
 	strtabEnd    uint64
+	targets      map[uint32]objectSymbol // of an object, by symbol index
+	next         uint64                  // first free address of an object
 	coffNames    map[uint64]string
 	cfg          loadConfig
 	exDLL        uint32              // extended DLL characteristics
@@ -105,6 +107,8 @@ func Load(data []byte) (*object.Image, error) {
 		data:   data,
 		budget: len(data)/2 + 4096,
 		names:  4*len(data) + 4096,
+
+		coffNames: map[uint64]string{},
 	}
 	l.im.SetData(data)
 	var err error

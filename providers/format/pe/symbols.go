@@ -65,12 +65,11 @@ func (l *loader) eachSymbol(symtab, n uint32, size int, visit func(index int, s 
 // symbols adds the COFF symbol table to the image.
 func (l *loader) symbols(symtab, n uint32, size int) {
 	before := len(l.im.Symbols)
-	l.coffNames = map[uint64]string{}
-	l.eachSymbol(symtab, n, size, func(_ int, s coffSymbol) { l.symbol(s) })
+	l.eachSymbol(symtab, n, size, l.symbol)
 	l.im.Strip = len(l.im.Symbols) == before
 }
 
-func (l *loader) symbol(s coffSymbol) {
+func (l *loader) symbol(index int, s coffSymbol) {
 	out := object.Symbol{Name: s.name, Source: "coff", Global: s.class == classExternal || s.class == classWeakExternal}
 	switch {
 	case s.class == classFile:
@@ -78,12 +77,15 @@ func (l *loader) symbol(s coffSymbol) {
 		out.Kind, out.Name = object.SymFile, string(name)
 	case s.section == -2 || s.class == classSection:
 		return
+	case s.section == 0 && s.value != 0 && s.class == classExternal:
+		// A common block of that size.
+		out.Kind, out.Size, out.Defined = object.SymObject, uint64(s.value), true
+		out.Addr, out.Section = l.targets[uint32(index)].addr, commonName
 	case s.section == 0:
-		// An undefined external with a value is a common block of that size.
-		out.Kind, out.Size = object.SymLabel, uint64(s.value)
+		out.Kind = object.SymLabel
 		out.Weak = s.class == classWeakExternal
 		if s.typ>>4 == 2 {
-			out.Kind, out.Size = object.SymFunction, 0
+			out.Kind = object.SymFunction
 		}
 	case s.section == -1:
 		out.Kind, out.Addr, out.Defined = object.SymLabel, uint64(s.value), true

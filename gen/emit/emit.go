@@ -30,6 +30,7 @@ func Files(set *load.Set, api *ir.API) (map[string][]byte, error) {
 	w.write(faults(api))
 	w.tools(api)
 	w.commands(api)
+	w.cases(api)
 	all, err := projected(set, api)
 	if err != nil {
 		return nil, err

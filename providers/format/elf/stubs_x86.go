@@ -17,7 +17,6 @@ var (
 // also be aligned and end in the filling or the lazy half that linkers use.
 func (f *file) stubsX86_64(code []byte, addr uint64, slots []slot, strict bool) []object.Stub {
 	var out []object.Stub
-	byIndex := newPLTIndex(slots)
 	for i := 0; i < len(code); {
 		j := bytes.Index(code[i:], []byte{0xff, 0x25})
 		if j < 0 || i+j+6 > len(code) {
@@ -31,20 +30,22 @@ func (f *file) stubsX86_64(code []byte, addr uint64, slots []slot, strict bool) 
 			continue
 		}
 		start, end := x86StubStart(code, j, endbr64), j+6
-		if start >= 6 && code[start-6] == 0x41 && code[start-5] == 0xbb { // mov $n,%r11d
+		indexed := start >= 6 && code[start-6] == 0x41 && code[start-5] == 0xbb // mov $n,%r11d
+		if indexed {
 			start = x86StubStart(code, start-6, endbr64)
 		}
 		end, tail := x86StubEnd(code, end)
+		tail = tail || indexed
 		if strict && (!tail || (addr+uint64(start))%8 != 0) {
 			continue
 		}
 		out = append(out, s.stub(addr+uint64(start), uint64(end-start)))
 		i = j + 6
 	}
-	if !strict {
-		out = append(out, f.lazyStubsX86(code, addr, out, byIndex, endbr64)...)
+	if strict {
+		return append(out, f.lazyStubsOfSlots(code, addr, out, slots, endbr64)...)
 	}
-	return out
+	return append(out, f.lazyStubsX86(code, addr, out, newPLTIndex(slots), endbr64)...)
 }
 
 // x86StubStart steps back over a BND prefix and an ENDBR before a jump at j.
@@ -129,15 +130,67 @@ func (f *file) lazyStubsX86(code []byte, addr uint64, jumps []object.Stub, byInd
 	return out
 }
 
+// lazyStubsOfSlots finds lazy halves where no section leads to them: a slot
+// that is not bound yet holds the address of its lazy half, and that ends in a
+// jump to the head of the table.
+func (f *file) lazyStubsOfSlots(code []byte, addr uint64, jumps []object.Stub, slots []slot, endbr []byte) []object.Stub {
+	var out []object.Stub
+	resolver := uint64(0)
+	for i := range slots {
+		at := f.word(f.mapped(slots[i].addr, f.wordSize())) - addr
+		if slots[i].plt < 0 || at >= uint64(len(code)) {
+			continue
+		}
+		half := code[at:]
+		if x86ResolverSize(half) > 0 { // the slot leads straight to the head
+			resolver = addr + at
+			continue
+		}
+		split := bytes.HasPrefix(half, endbr)
+		push := 0
+		if split {
+			push = len(endbr)
+		}
+		if len(half) < push+16 || half[push] != 0x68 {
+			continue
+		}
+		jump := push + 5
+		if half[jump] == 0xf2 {
+			jump++
+		}
+		if half[jump] != 0xe9 {
+			continue
+		}
+		if split {
+			s := slots[i].stub(addr+at, 16)
+			s.Kind = object.StubLazy
+			out = append(out, s)
+		}
+		resolver = addr + at + uint64(jump) + 5 + uint64(int64(int32(f.u32(half[jump+1:]))))
+	}
+	if off := resolver - addr; resolver != 0 && off < uint64(len(code)) && len(jumps) > 0 {
+		if n := x86ResolverSize(code[off:]); n > 0 {
+			out = append(out, object.Stub{Addr: resolver, Size: uint64(n), Kind: object.StubResolver})
+		}
+	}
+	return out
+}
+
 // x86ResolverSize recognises the head of a lazy PLT: push one word of the GOT,
-// jump through the next.
+// jump through the next. It fills a multiple of 16 bytes.
 func x86ResolverSize(code []byte) int {
-	if len(code) < 16 || code[0] != 0xff || code[1] != 0x35 && code[1] != 0xb3 {
+	i := 0
+	for _, lead := range [][]byte{endbr64, {0x41, 0x53}} { // push %r11 (mold)
+		if bytes.HasPrefix(code[i:], lead) {
+			i += len(lead)
+		}
+	}
+	if len(code) < i+13 || code[i] != 0xff || code[i+1] != 0x35 && code[i+1] != 0xb3 {
 		return 0
 	}
 	for _, jump := range [][]byte{{0xff, 0x25}, {0xff, 0xa3}, {0xf2, 0xff, 0x25}} {
-		if bytes.HasPrefix(code[6:], jump) {
-			return 16
+		if bytes.HasPrefix(code[i+6:], jump) {
+			return min((i+6+len(jump)+4+15)&^15, len(code))
 		}
 	}
 	return 0
@@ -174,8 +227,8 @@ func (f *file) stubs386(code []byte, addr uint64, slots []slot, strict bool) []o
 		out = append(out, s.stub(addr+uint64(start), uint64(end-start)))
 		i = j + 6
 	}
-	if !strict {
-		out = append(out, f.lazyStubsX86(code, addr, out, newPLTIndex(slots), endbr32)...)
+	if strict {
+		return append(out, f.lazyStubsOfSlots(code, addr, out, slots, endbr32)...)
 	}
-	return out
+	return append(out, f.lazyStubsX86(code, addr, out, newPLTIndex(slots), endbr32)...)
 }

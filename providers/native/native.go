@@ -15,6 +15,9 @@ import (
 // Handlers serve one session.
 type Handlers struct{ source query.Source }
 
+// New makes the handlers of the session that source speaks for.
+func New(source query.Source) *Handlers { return &Handlers{source} }
+
 func (h *Handlers) call(ctx context.Context, document *string) (*query.Call, error) {
 	return h.source.Open(ctx, document)
 }

@@ -10,12 +10,6 @@ import (
 	"rea/runtime/engine"
 )
 
-// NameIndex is implemented by engines that find the names at an address
-// without going through all of them.
-type NameIndex interface {
-	NamesAt(ctx context.Context, addr model.Address) ([]model.NameItem, error)
-}
-
 // NamesAt lists the names at addr, the analyst's first, then the best known:
 // functions, objects, exports, imports, labels, sections.
 func NamesAt(ctx context.Context, eng engine.Engine, analyst engine.Names, addr model.Address) ([]model.NameItem, error) {

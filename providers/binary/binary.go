@@ -1,0 +1,46 @@
+// Package binary is the family of tools that read a binary's own tables from
+// its bytes, with no engine.
+package binary
+
+import (
+	"context"
+
+	"rea/generated/tool"
+	"rea/providers/format/native"
+	"rea/providers/format/object"
+	"rea/runtime/engine"
+	"rea/runtime/query"
+)
+
+// Handlers serve one session.
+type Handlers struct{ source query.Source }
+
+// New makes the handlers of the session that source speaks for.
+func New(source query.Source) *Handlers { return &Handlers{source} }
+
+var _ tool.BinaryHandlers = (*Handlers)(nil)
+
+// image is the parsed form of the open target, shared with the engines.
+func (h *Handlers) image(ctx context.Context) (*engine.Target, *object.Image, error) {
+	t, _, _, err := h.source(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	im, err := engine.Memo(t, "image", func() (*object.Image, error) {
+		return native.Load(t.Data, native.Options{Slice: t.Slice})
+	})
+	return t, im, err
+}
+
+// entropies of the sections, measured once for every target.
+type entropies struct {
+	bits    []float64
+	skipped int
+}
+
+func entropiesOf(t *engine.Target, im *object.Image) (*entropies, error) {
+	return engine.Memo(t, "entropy", func() (*entropies, error) {
+		bits, skipped := im.SectionEntropies()
+		return &entropies{bits, skipped}, nil
+	})
+}

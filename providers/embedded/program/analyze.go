@@ -51,7 +51,7 @@ func newRecovery(ctx context.Context, im *object.Image, dec isa.Decoder, opt Opt
 	r := &recovery{
 		ctx: ctx, im: im, dec: dec, workers: opt.Workers, progress: opt.Progress,
 		why: map[uint32]why{}, parts: map[uint32]uint32{}, stubs: map[uint32]bool{}, alts: map[uint32]bool{},
-		noRetSite: map[uint32]bool{}, tables: map[uint32]*table{}, byEntry: map[uint32]*fn{}, rejected: map[uint32]bool{},
+		noRetSite: map[uint32]bool{}, tables: map[uint32]*table{}, byEntry: map[uint32]*fn{}, rejected: map[uint32]bool{}, refused: map[uint32]int{},
 	}
 	if r.workers <= 0 {
 		r.workers = runtime.GOMAXPROCS(0)
@@ -157,4 +157,28 @@ func sectionIndex(im *object.Image, a uint64) int {
 		}
 	}
 	return -1
+}
+
+// trustUnwind says whether the file's unwind tables describe practically every
+// function that calls reach, so that nothing is added by inference (FETCH:
+// heuristics on top of complete call frames only add errors). Windows unwind
+// data leaves out leaf functions and is never complete in this sense.
+func (r *recovery) trustUnwind() bool {
+	if r.im.Format == object.PE && r.im.Arch != object.X86 {
+		for _, h := range r.im.Hints {
+			if h.Source == object.FromPData {
+				return false
+			}
+		}
+	}
+	with, without := 0, 0
+	for _, f := range r.funcs {
+		switch r.why[f.entry].ev {
+		case ByUnwind, ByFunctionStarts, ByGoTable:
+			with++
+		case ByCall, ByPointer, BySymbol, ByExport:
+			without++
+		}
+	}
+	return with > 0 && without <= 8+with/50
 }

@@ -14,18 +14,17 @@ import (
 // function, at the usual alignment), of decoding (proper ends, targets that
 // are known code) and of the stack.
 
+// maxGapRounds bounds the rounds, each of which takes one start from each gap.
+const maxGapRounds = 256
+
 // fillGaps looks once through all gaps and adds what it accepts.
 func (r *recovery) fillGaps() (bool, error) {
-	if r.allCovered() || r.gapRounds >= 64 {
+	if r.allCovered() || r.gapRounds >= maxGapRounds || r.trustUnwind() {
 		return false, nil
 	}
 	r.gapRounds++
 	owned := r.ownedBytes()
 	align := r.usualAlignment()
-	type find struct {
-		off    uint32
-		parent *fn
-	}
 	var finds []find
 	for gi := range r.sp.regions {
 		g := &r.sp.regions[gi]
@@ -35,28 +34,9 @@ func (r *recovery) fillGaps() (bool, error) {
 			}
 			lo = r.nextGap(owned, lo, g.end())
 			hi := r.gapEnd(owned, lo, g.end())
-			for a := lo; a < hi; {
-				a = r.skipPadding(a, hi)
-				if a >= hi {
-					break
-				}
-				if r.rejected[a] {
-					a = nextAligned(r, a, align)
-					continue
-				}
-				p := r.probeAt(a, owned)
-				switch {
-				case p.ok && p.inner != nil && p.insts > 0 && p.inner.entry < a && !p.zeroes && r.belongs(p.inner, a):
-					finds = append(finds, find{a, p.inner})
-					owned.setRange(a, min(hi, max(p.end, a+1)))
-					a = max(p.end, a+1)
-				case r.acceptGap(a, lo, align, &p):
-					finds = append(finds, find{a, nil})
-					owned.setRange(a, min(hi, max(p.end, a+1)))
-					a = max(p.end, a+1)
-				default:
-					r.rejected[a] = true
-					a = nextAligned(r, a, align)
+			if a := r.skipPadding(lo, hi); a < hi {
+				if x, ok := r.judgeGap(a, hi, align, owned); ok {
+					finds = append(finds, x)
 				}
 			}
 			lo = hi
@@ -80,6 +60,53 @@ func (r *recovery) fillGaps() (bool, error) {
 	slices.SortFunc(r.funcs, func(a, b *fn) int { return cmp.Compare(a.entry, b.entry) })
 	slices.Sort(fresh)
 	return true, r.d.run(r.ctx, r.workers, fresh)
+}
+
+// find is a start in a gap, or a piece of the function before it.
+type find struct {
+	off    uint32
+	parent *fn
+}
+
+// judgeGap looks for the first start in the gap [a, hi). Only one is taken at
+// a time: what it reaches decides where the next gap begins.
+func (r *recovery) judgeGap(a, hi, align uint32, owned bitset) (find, bool) {
+	for tries := 0; a < hi && tries < gapTries; tries++ {
+		if r.refused[a] < maxRefusals {
+			p := r.probeAt(a, owned)
+			if p.ok && p.inner != nil && p.insts > 0 && p.inner.entry < a && !p.zeroes && r.belongs(p.inner, a) {
+				return find{a, p.inner}, true
+			}
+			if r.acceptGap(a, align, &p) {
+				return find{a, nil}, true
+			}
+			r.refused[a]++
+		}
+		a = r.skipPadding(r.skipRun(a, hi, align), hi)
+	}
+	return find{}, false
+}
+
+const (
+	gapTries    = 64 // starts tried in one gap and round
+	maxRefusals = 3  // times one start is judged
+)
+
+// skipRun passes the straight run at a: to behind its end or, where it does
+// not decode, to the next aligned address.
+func (r *recovery) skipRun(a, hi, align uint32) uint32 {
+	var in isa.Inst
+	for first := a; a < hi; {
+		r.decode(a, &in)
+		switch in.Flow {
+		case isa.Invalid:
+			return min(hi, nextAligned(r, first, align))
+		case isa.Jump, isa.IndirectJump, isa.Return, isa.Trap:
+			return a + uint32(in.Len)
+		}
+		a += uint32(in.Len)
+	}
+	return hi
 }
 
 // belongs says whether f is the function right before a.
@@ -169,8 +196,8 @@ func (r *recovery) usualAlignment() uint32 {
 	return uint32(r.dec.Align())
 }
 
-// acceptGap judges a possible function start in a gap that begins at lo.
-func (r *recovery) acceptGap(a, lo, align uint32, p *probe) bool {
+// acceptGap judges a possible function start.
+func (r *recovery) acceptGap(a, align uint32, p *probe) bool {
 	if !p.ok || p.insts == 0 || p.odd || p.inner != nil || p.zeroes {
 		return false
 	}

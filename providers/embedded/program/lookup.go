@@ -222,3 +222,10 @@ func (p *Program) InstructionsBetween(lo, hi uint64) iter.Seq[uint64] {
 		}
 	}
 }
+
+// UnresolvedBetween returns the places in [lo, hi) where recovery stopped short.
+func (p *Program) UnresolvedBetween(lo, hi uint64) []Unresolved {
+	i := sort.Search(len(p.Unresolved), func(i int) bool { return p.Unresolved[i].Addr >= lo })
+	j := sort.Search(len(p.Unresolved), func(i int) bool { return p.Unresolved[i].Addr >= hi })
+	return p.Unresolved[i:max(i, j)]
+}

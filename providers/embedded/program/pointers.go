@@ -18,6 +18,39 @@ type pointer struct {
 	to uint32
 }
 
+// labelRun is the shortest run of adjacent pointers that may be a table of
+// labels rather than of functions.
+const labelRun = 3
+
+// labelLike marks the pointers that stand in runs like those of jump tables:
+// adjacent words that lead to places of which some are no usual function
+// starts, or that repeat.
+func (r *recovery) labelLike(ps []pointer) []bool {
+	out := make([]bool, len(ps))
+	w := uint64(r.im.Bits / 8)
+	align := uint64(r.usualAlignment())
+	for lo := 0; lo < len(ps); {
+		hi := lo + 1
+		for hi < len(ps) && ps[hi].at == ps[hi-1].at+w {
+			hi++
+		}
+		odd, repeated := false, false
+		seen := map[uint32]bool{}
+		for _, p := range ps[lo:hi] {
+			odd = odd || r.sp.addr(p.to)%align != 0 && !r.starts.has(p.to)
+			repeated = repeated || seen[p.to] && !r.starts.has(p.to)
+			seen[p.to] = true
+		}
+		if hi-lo >= labelRun && (odd || repeated) {
+			for i := lo; i < hi; i++ {
+				out[i] = true
+			}
+		}
+		lo = hi
+	}
+	return out
+}
+
 // notPointers are sections whose words are not program data.
 func notPointers(name string) bool {
 	for _, p := range [...]string{".eh_frame", ".gcc_except", ".dyn", ".rela", ".rel.", ".gnu", ".note", ".hash", ".pdata", ".xdata", ".reloc", ".rsrc", ".gopclntab", ".interp", ".symtab", ".strtab", ".debug", ".idata", ".edata", ".buildid"} {
@@ -95,15 +128,21 @@ func (r *recovery) addPointers() (bool, error) {
 		ev   Evidence
 	}
 	var cands []cand
-	for _, p := range r.dataPointers() {
-		cands = append(cands, cand{p.to, p.at, ByPointer})
+	ps := r.dataPointers()
+	like := r.labelLike(ps)
+	for i, p := range ps {
+		if !like[i] {
+			cands = append(cands, cand{p.to, p.at, ByPointer})
+		}
 	}
-	taken, err := r.takenAddresses()
-	if err != nil {
-		return false, err
-	}
-	for _, p := range taken {
-		cands = append(cands, cand{p.to, p.at, ByAddress})
+	if !r.trustUnwind() {
+		taken, err := r.takenAddresses()
+		if err != nil {
+			return false, err
+		}
+		for _, p := range taken {
+			cands = append(cands, cand{p.to, p.at, ByAddress})
+		}
 	}
 	// well aligned targets first: labels in the middle of a function are rarely aligned
 	slices.SortStableFunc(cands, func(a, b cand) int {

@@ -26,9 +26,12 @@ type probe struct {
 	seen     []uint32
 }
 
+// probeItem is a place to go on from. Behind a call everything is softer: the
+// call may not return, and what follows may be something else.
 type probeItem struct {
-	off uint32
-	h   height
+	off  uint32
+	h    height
+	soft bool
 }
 
 // probeAt explores from off; bytes in owned belong to functions already known.
@@ -36,16 +39,16 @@ func (r *recovery) probeAt(off uint32, owned bitset) probe {
 	p := probe{ok: true, end: off}
 	g := r.sp.at(off)
 	visited := map[uint32]bool{}
-	stack := []probeItem{{off, height{set: true, spKnown: true}}}
+	stack := []probeItem{{off: off, h: height{set: true, spKnown: true}}}
 	var in isa.Inst
 	for len(stack) > 0 && p.ok {
 		it := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		a, h := it.off, it.h
+		a, h, soft := it.off, it.h, it.soft
 	run:
 		for {
 			if a >= g.end() {
-				p.ok = false
+				p.ok = p.ok && soft
 				break
 			}
 			if visited[a] {
@@ -56,21 +59,24 @@ func (r *recovery) probeAt(off uint32, owned bitset) probe {
 				break
 			}
 			if a != off && (r.covered.has(a) || owned.has(a)) {
-				if f := r.ownerOf(a); f != nil {
+				if f := r.ownerOf(a); f != nil && !soft {
 					p.inner = f
 				}
 				break
 			}
 			if r.d.data != nil && r.d.data.has(a) {
-				p.ok = false
+				p.ok = p.ok && soft
 				break
 			}
 			i := a - g.base
 			r.dec.Decode(g.data[i:], g.addr+uint64(i), &in)
 			n := uint32(in.Len)
 			if n == 0 || in.Flow == isa.Invalid || n > g.end()-a || r.implausible(&in) {
-				p.ok = false
+				p.ok = p.ok && soft
 				break
+			}
+			if soft && isPadding(g.data[i:], &in) {
+				break // padding behind a call: it does not return
 			}
 			visited[a] = true
 			p.seen = append(p.seen, a)
@@ -84,52 +90,54 @@ func (r *recovery) probeAt(off uint32, owned bitset) probe {
 			if p.insts == 1 && n == 2 && g.data[i] == 0 && g.data[i+1] == 0 {
 				p.zeroes = true
 			}
-			p.end = max(p.end, a+n)
 			switch in.Flow {
 			case isa.Jump, isa.CondJump:
 				t := r.sp.off(in.Target)
 				switch {
 				case t == none:
-					p.ok = false
+					p.ok = p.ok && soft
 				case t == off:
 				case r.starts.has(t):
 					if in.Flow == isa.Jump {
 						p.leaves = true
-						if h.spKnown && h.sp != 0 {
+						if h.spKnown && h.sp != 0 && !soft {
 							p.odd = true
 						}
 					}
 				case r.covered.has(t) || owned.has(t):
-					p.inner = r.ownerOf(t)
-					if !r.insnStart(t) {
-						p.ok = false
+					if !soft {
+						p.inner = r.ownerOf(t)
+						if p.inner != nil && !r.insnStart(t) {
+							p.ok = false
+						}
 					}
+				case r.sp.at(t) != g || in.Flow == isa.Jump && t < off:
+					p.leaves = true
 				default:
-					if r.sp.at(t) != g {
-						p.leaves = true
-					} else {
-						stack = append(stack, probeItem{t, h})
-					}
+					stack = append(stack, probeItem{t, h, soft})
 				}
 				if in.Flow == isa.Jump || !p.ok {
 					break run
 				}
 			case isa.Call:
 				t := r.sp.off(in.Target)
-				if t == none || !r.starts.has(t) && (r.covered.has(t) || owned.has(t)) && !r.insnStart(t) {
-					p.ok = false
+				if t == none || r.covered.has(t) && !r.starts.has(t) && !r.insnStart(t) {
+					p.ok = p.ok && soft
 					break run
 				}
 				if r.starts.has(t) {
 					p.calls++
 				}
+				p.leaves = true
 				if r.noRet.has(t) {
-					p.leaves = true
 					break run
 				}
+				soft = true
+			case isa.IndirectCall:
+				p.leaves, soft = true, true
 			case isa.Return:
 				p.returns = true
-				if h.spKnown && h.sp != 0 {
+				if h.spKnown && h.sp != 0 && !soft {
 					p.odd = true
 				}
 				break run
@@ -140,7 +148,7 @@ func (r *recovery) probeAt(off uint32, owned bitset) probe {
 				break run
 			}
 			stepHeight(r.im.Arch, &h, &in)
-			if h.spKnown && h.sp > 0 {
+			if h.spKnown && h.sp > 0 && !soft {
 				p.odd = true
 			}
 			a += n
@@ -148,6 +156,10 @@ func (r *recovery) probeAt(off uint32, owned bitset) probe {
 		if p.insts > probeInsts {
 			break
 		}
+	}
+	for p.end = off; visited[p.end]; { // the contiguous part
+		r.decode(p.end, &in)
+		p.end += uint32(in.Len)
 	}
 	return p
 }

@@ -54,6 +54,7 @@ type recovery struct {
 	havePointer bool
 	taken       []pointer       // code addresses taken by code, outside stated extents
 	rejected    map[uint32]bool // starts judged and refused
+	refused     map[uint32]int  // and how often gap analysis refused a start
 	gapRounds   int
 	uncovered   int // bytes outside stated extents, counted once
 

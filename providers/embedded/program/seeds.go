@@ -114,7 +114,7 @@ func (r *recovery) seedHints(claims *[]claim) {
 		}
 		size := h.Size
 		if h.Source == object.FromEHFrame {
-			if n := r.signalNop(o); n > 0 && size > uint64(n) {
+			if n := r.leadingNops(o); n > 0 && size > uint64(n) {
 				o, size = o+n, size-uint64(n)
 			}
 		}
@@ -144,19 +144,23 @@ func (r *recovery) untilNext(i int, src object.HintSource) uint64 {
 	return uint64(r.sp.at(o).end() - o)
 }
 
-// signalNop recognizes the frame of a signal trampoline, which by convention
-// begins one nop before the function.
-func (r *recovery) signalNop(o uint32) uint32 {
+// leadingNops recognizes unwind entries that begin with padding before an
+// aligned function: signal trampolines by convention, assembly whose entry was
+// opened before an alignment directive.
+func (r *recovery) leadingNops(o uint32) uint32 {
 	a := r.sp.addr(o)
-	if b := r.sp.bytes(o); len(b) < 2 || a%16 != 15 && r.dec.Align() == 1 || a%8 != 4 && r.dec.Align() == 4 {
+	n := uint32(-a & 15)
+	if n == 0 || len(r.sp.bytes(o)) <= int(n) {
 		return 0
 	}
 	var in isa.Inst
-	r.decode(o, &in)
-	if in.Class == isa.Nop && (a+uint64(in.Len))%8 == 0 && in.Len == uint8(r.dec.Align()) {
-		return uint32(in.Len)
+	for k := uint32(0); k < n; k += uint32(in.Len) {
+		r.decode(o+k, &in)
+		if in.Class != isa.Nop || k+uint32(in.Len) > n {
+			return 0
+		}
 	}
-	return 0
+	return n
 }
 
 func (r *recovery) seedParts(claims *[]claim) {
@@ -169,6 +173,11 @@ func (r *recovery) seedParts(claims *[]claim) {
 	for _, p := range r.im.Parts {
 		o := r.sp.off(p.Addr)
 		if o == none || r.inStub(o) {
+			continue
+		}
+		if n := r.leadingNops(o); n > 0 && parent[p.Addr] == 0 && p.Size > uint64(n) {
+			r.addSeed(o+n, ByUnwind) // a signal trampoline: its frame is not its caller's
+			*claims = append(*claims, claim{extent{span{o + n, r.sp.endOff(o+n, p.Size-uint64(n))}, o + n}, 0})
 			continue
 		}
 		root := parent[p.Addr]

@@ -139,7 +139,7 @@ func (r *recovery) walkFrom(w *walker, f *fn, off uint32) {
 			f.exits = append(f.exits, exit{prev, none, exitLost})
 			return
 		}
-		if !first && off != f.entry && (r.starts.has(off) || len(f.extents) == 0 && r.covered.has(off) || len(f.extents) > 0 && !f.inside(off)) {
+		if !first && off != f.entry && (r.starts.has(off) || r.covered.has(off) && (len(f.extents) == 0 || !f.inside(off))) {
 			k := exitFall
 			if prevCall {
 				k = exitFallCall
@@ -205,7 +205,7 @@ func (r *recovery) follow(w *walker, f *fn, from, t uint32, k exitKind) {
 		w.leaders = append(w.leaders, t)
 	case r.starts.has(t):
 		f.exits = append(f.exits, exit{from, t, k})
-	case len(f.extents) > 0 && !f.inside(t), len(f.extents) == 0 && r.covered.has(t):
+	case r.covered.has(t) && (len(f.extents) == 0 || !f.inside(t)), k == exitJump && len(f.extents) > 0 && !f.inside(t):
 		f.exits = append(f.exits, exit{from, t, k})
 	default:
 		w.stack = append(w.stack, t)

@@ -31,9 +31,11 @@ type document struct {
 	Insns     []uint64    `json:"insns"`
 	Xrefs     [][2]uint64 `json:"xrefs"`
 	Strings   []uint64    `json:"strings"`
-	Wall      float64     `json:"wall_s"`
-	CPU       float64     `json:"cpu_s"`
-	RSS       int64       `json:"rss_kb"`
+	// Evidence tells why each function was taken for one, for reading errors.
+	Evidence map[uint64]string `json:"evidence"`
+	Wall     float64           `json:"wall_s"`
+	CPU      float64           `json:"cpu_s"`
+	RSS      int64             `json:"rss_kb"`
 }
 
 func main() {
@@ -111,10 +113,11 @@ func single(path string, workers int) error {
 }
 
 func export(p *program.Program) *document {
-	d := &document{}
+	d := &document{Evidence: map[uint64]string{}}
 	for i := range p.Functions {
 		if f := &p.Functions[i]; f.Kind != program.KindPart {
 			d.Functions = append(d.Functions, f.Entry)
+			d.Evidence[f.Entry] = fmt.Sprintf("%s from %#x", f.Evidence, f.From)
 		}
 	}
 	for _, c := range p.Calls {

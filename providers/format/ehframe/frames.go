@@ -201,6 +201,11 @@ func (r *reader) readFDE(e entry, c *cie) {
 		r.outside++
 		return
 	}
+	if f.Signal && (f.Addr+1)%16 == 0 && f.Size > 1 && (r.im.Arch == object.X86_64 || r.im.Arch == object.X86) {
+		// The entry of a signal trampoline covers one byte before it: unwinders
+		// look up the return address less one.
+		f.Addr, f.Size = f.Addr+1, f.Size-1
+	}
 	reg, off, set, expression := frameAt(body, c.cfaReg, c.cfaOff)
 	f.Framed = set && !expression && !c.signal && (reg != c.cfaReg || off != c.cfaOff)
 	r.readLSDA(&f)

@@ -30,15 +30,13 @@ const (
 	emS390, emRISCV, emLoongArch                                = 22, 243, 258
 )
 
-func knownMachine(m uint16) bool {
-	return m != 0 && strings.HasPrefix(elf.Machine(m).String(), "EM_")
-}
+func knownMachine(m uint16) bool { return m != 0 && !strings.Contains(machineName(m), "_UNKNOWN_") }
 
 func machineName(m uint16) string {
-	if n := elf.Machine(m).String(); strings.HasPrefix(n, "EM_") {
+	if n := elf.Machine(m).String(); strings.HasPrefix(n, "EM_") && !strings.ContainsRune(n, '+') {
 		return n
 	}
-	return fmt.Sprintf("EM_%d", m)
+	return fmt.Sprintf("EM_UNKNOWN_%d", m)
 }
 
 func arch(machine uint16) object.Arch {

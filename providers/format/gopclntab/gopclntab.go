@@ -70,6 +70,9 @@ func (t *Table) Line(pc uint64) (file string, line int, ok bool) {
 // AddTo records the functions as hints in an image.
 func (t *Table) AddTo(im *object.Image) {
 	for _, f := range t.funcs {
+		if strings.HasPrefix(f.Name, "go:") || strings.HasPrefix(f.Name, "go.buildid") {
+			continue // marks of the linker
+		}
 		im.Hints = append(im.Hints, object.FunctionHint{Addr: f.Entry, Size: f.End - f.Entry, Name: f.Name, Source: object.FromPCLNTab})
 	}
 	for _, n := range t.Notes {

@@ -8,7 +8,7 @@ import "rea/providers/format/object"
 // can say) have fragment entries: these have no prologue and name no owner, so
 // a fragment belongs to the function it directly follows, or to one unknown.
 func (l *loader) unwindARM(table []byte, unit uint64) {
-	handlers := map[uint32]bool{}
+	handlers := map[uint32][]handledFunction{}
 	var owner, end uint64
 	orphans := 0
 	for ; len(table) >= 8; table = table[8:] {
@@ -53,14 +53,14 @@ func (l *loader) unwindARM(table []byte, unit uint64) {
 		}
 		end = addr + size
 		if x.handler != 0 {
-			handlers[x.handler] = true
-			l.language(runtimeFunction{begin: begin, end: begin + uint32(size)}, unwindInfo{handler: x.handler, data: x.data})
+			f := handledFunction{runtimeFunction{begin: begin, end: begin + uint32(size)}, x.data}
+			handlers[x.handler] = append(handlers[x.handler], f)
 		}
 	}
 	if orphans > 0 {
 		l.im.Note("%d function fragments name no owner", orphans)
 	}
-	l.handlerHints(handlers)
+	l.languageData(handlers)
 }
 
 type xdata struct {

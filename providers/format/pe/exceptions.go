@@ -1,8 +1,6 @@
 package pe
 
 import (
-	"sort"
-
 	"rea/providers/format/ehframe"
 	"rea/providers/format/object"
 )
@@ -131,7 +129,7 @@ func (l *loader) root(f runtimeFunction) (runtimeFunction, unwindInfo, bool) {
 }
 
 func (l *loader) unwindX64(table []byte) {
-	handlers := map[uint32]bool{}
+	handlers := map[uint32][]handledFunction{}
 	unreadable := 0
 	for ; len(table) >= 12; table = table[12:] {
 		f := readRuntimeFunction(table)
@@ -157,24 +155,11 @@ func (l *loader) unwindX64(table []byte) {
 		}
 		l.hint(addr, size, "", object.FromPData)
 		if u.handler != 0 {
-			handlers[u.handler] = true
-			l.language(f, u)
+			handlers[u.handler] = append(handlers[u.handler], handledFunction{f, u.data})
 		}
 	}
 	if unreadable > 0 {
 		l.im.Note("unwind information of %d functions can't be read", unreadable)
 	}
-	l.handlerHints(handlers)
-}
-
-// handlerHints names the personality routines: they are code that nothing calls.
-func (l *loader) handlerHints(handlers map[uint32]bool) {
-	list := make([]uint32, 0, len(handlers))
-	for h := range handlers {
-		list = append(list, h)
-	}
-	sort.Slice(list, func(i, j int) bool { return list[i] < list[j] })
-	for _, h := range list {
-		l.hint(l.base+uint64(h), 0, "", object.FromPData)
-	}
+	l.languageData(handlers)
 }

@@ -73,21 +73,20 @@ type loader struct {
 	machine uint16
 	chars   uint16 // COFF characteristics
 
-	optional     optionalHeader
-	dirs         [16]directory
-	sections     []section
-	strtab       []byte // COFF string table with its length field
-	strtabEnd    uint64
-	targets      map[uint32]objectSymbol // of an object, by symbol index
-	next         uint64                  // first free address of an object
-	coffNames    map[uint64]string
-	cfg          loadConfig
-	exDLL        uint32              // extended DLL characteristics
-	budget       int                 // table entries still allowed
-	names        int                 // bytes of names still allowed
-	infos        map[uint32]struct{} // exception tables already read
-	slots        map[uint64]string   // import names by slot
-	handlerNames map[uint32]string
+	optional  optionalHeader
+	dirs      [16]directory
+	sections  []section
+	strtab    []byte // COFF string table with its length field
+	strtabEnd uint64
+	targets   map[uint32]objectSymbol // of an object, by symbol index
+	next      uint64                  // first free address of an object
+	coffNames map[uint64]string
+	cfg       loadConfig
+	exDLL     uint32              // extended DLL characteristics
+	budget    int                 // table entries still allowed
+	names     int                 // bytes of names still allowed
+	infos     map[uint32]struct{} // exception tables already read
+	trying    bool                // a layout of exception data is only tried
 }
 
 // Is reports whether data begins like a PE image or a COFF object that Load reads.
@@ -108,6 +107,7 @@ func Load(data []byte) (*object.Image, error) {
 		budget: len(data)/2 + 4096,
 		names:  4*len(data) + 4096,
 
+		infos:     map[uint32]struct{}{},
 		coffNames: map[uint64]string{},
 	}
 	l.im.SetData(data)

@@ -57,8 +57,8 @@ func (b *Binding) Model() *model.EngineBinding {
 // Subject is the target as Evidence names it.
 func (b *Binding) Subject() *model.EvidenceSubject {
 	t := b.Target
-	format, architecture, path := string(t.Format), string(t.Architecture), printable(t.Path)
-	s := &model.EvidenceSubject{Name: printable(t.Name), Format: &format, Architecture: &architecture, LocalPath: &path}
+	format, architecture, path := string(t.Format), string(t.Architecture), Printable(t.Path)
+	s := &model.EvidenceSubject{Name: Printable(t.Name), Format: &format, Architecture: &architecture, LocalPath: &path}
 	s.Digest.SHA256 = t.SHA256
 	return s
 }
@@ -67,7 +67,7 @@ func (b *Binding) Subject() *model.EvidenceSubject {
 func (b *Binding) TargetModel() model.Target {
 	t := b.Target
 	m := model.Target{
-		Path: printable(t.Path), SHA256: t.SHA256, Size: int64(len(t.Data)),
+		Path: Printable(t.Path), SHA256: t.SHA256, Size: int64(len(t.Data)),
 		Kind: t.Kind, Format: t.Format, Architecture: t.Architecture, Slices: slices.Clone(t.Slices),
 	}
 	if t.Slice != "" {
@@ -98,6 +98,7 @@ type Call struct {
 	tool    string
 	binding *Binding
 	notes   *callNotes
+	engine  atomic.Bool // the handler asked for the engine
 }
 
 // callNotes are the notes of the target as one call uses them.
@@ -131,6 +132,10 @@ func With(ctx context.Context, tool string, b *Binding) (_ context.Context, c *C
 // UsedCursor reports whether the call asked where the cursor is.
 func (c *Call) UsedCursor() bool { return c.notes != nil && c.notes.cursor.Load() }
 
+// UsedEngine reports whether the call asked for the engine: then its profile is
+// part of what the finding depends on.
+func (c *Call) UsedEngine() bool { return c.engine.Load() }
+
 // Bound is the binding of the call in ctx, or nil.
 func Bound(ctx context.Context) *Binding {
 	if c, _ := ctx.Value(callKey{}).(*Call); c != nil {
@@ -160,6 +165,7 @@ func Source(ctx context.Context) (*engine.Target, engine.Engine, query.Notes, er
 			Tool: c.tool, Reason: "no engine is bound to the target", Missing: []string{"engine"}, Providers: []string{},
 		}, nil)
 	}
+	c.engine.Store(true)
 	return c.binding.Target, c.binding.Engine, c.notes, nil
 }
 

@@ -37,7 +37,7 @@ const readChunk = 8 << 20
 func readFile(ctx context.Context, path string, limit int64) (*content, error) {
 	refuse := func(kind fault.TargetUnavailableDetailsKind, cause error, format string, args ...any) error {
 		return fault.TargetUnavailable(fault.TargetUnavailableDetails{
-			Path: printable(path), Reason: fmt.Sprintf(format, args...), Kind: kind,
+			Path: Printable(path), Reason: fmt.Sprintf(format, args...), Kind: kind,
 		}, cause)
 	}
 	if path == "" || strings.ContainsRune(path, 0) {
@@ -158,9 +158,9 @@ func kindName(m fs.FileMode) string {
 	return "a special file"
 }
 
-// printable is a path that can be written as JSON: bytes that are not UTF-8 are
+// Printable is a path that can be written as JSON: bytes that are not UTF-8 are
 // shown as escapes.
-func printable(path string) string {
+func Printable(path string) string {
 	if utf8.ValidString(path) {
 		return path
 	}

@@ -192,7 +192,7 @@ func (s *Session) Open(ctx context.Context, req OpenRequest) (*Binding, error) {
 	if err != nil {
 		return nil, err
 	}
-	what, err := s.config.Recognize(printable(file.path), file.data, req.Slice)
+	what, err := s.config.Recognize(Printable(file.path), file.data, req.Slice)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,228 @@
+// Package dispatch runs calls of tools: the one way from a name and JSON
+// arguments to a result, for MCP and for the command line alike.
+//
+// A call is looked up, its arguments are decoded and checked, its needs are
+// compared with the session, references to retained Evidence are replaced by
+// the records, the handler runs, and what it found is sealed and kept. An error
+// that comes out is always a *fault.Error.
+//
+// A call gives way to cancellation before it computes and before it publishes:
+// nothing of a cancelled call is recorded.
+package dispatch
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"runtime/debug"
+	"slices"
+
+	"rea/generated/fault"
+	"rea/generated/model"
+	"rea/generated/tool"
+	"rea/generated/wire"
+	"rea/runtime/evidence"
+	"rea/runtime/session"
+)
+
+// Config is what a dispatcher is made of.
+type Config struct {
+	Session  *session.Session
+	Bindings []tool.Binding
+	// Version of rea; it is the version of the provider of findings that no
+	// engine took part in.
+	Version string
+	// Families whose tools can be called; nil means all.
+	Families []string
+	// Log receives what callers are not told, such as the stack of a panic; nil discards it.
+	Log *slog.Logger
+}
+
+// A Dispatcher runs calls in one session. It may be used concurrently.
+type Dispatcher struct {
+	config   Config
+	bindings map[string]*tool.Binding
+	host     string
+}
+
+// New makes a dispatcher.
+func New(config Config) *Dispatcher {
+	if config.Log == nil {
+		config.Log = slog.New(slog.DiscardHandler)
+	}
+	d := &Dispatcher{config: config, bindings: make(map[string]*tool.Binding, len(config.Bindings)), host: runtime.GOOS}
+	for i := range config.Bindings {
+		b := &config.Bindings[i]
+		d.bindings[b.Spec.Name] = b
+	}
+	return d
+}
+
+// Session is the session calls run in.
+func (d *Dispatcher) Session() *session.Session { return d.config.Session }
+
+// Version of rea.
+func (d *Dispatcher) Version() string { return d.config.Version }
+
+// Shown reports whether the tools of a family can be called.
+func (d *Dispatcher) Shown(family string) bool {
+	return d.config.Families == nil || slices.Contains(d.config.Families, family)
+}
+
+// Specs are the tools that can be called, in order of name.
+func (d *Dispatcher) Specs() []*tool.Spec {
+	var specs []*tool.Spec
+	for i := range d.config.Bindings {
+		if spec := d.config.Bindings[i].Spec; d.Shown(spec.Family) {
+			specs = append(specs, spec)
+		}
+	}
+	slices.SortFunc(specs, func(a, b *tool.Spec) int { return cmp.Compare(a.Name, b.Name) })
+	return specs
+}
+
+// An Outcome is what a call gave.
+type Outcome struct {
+	Spec *tool.Spec
+	// Output is what the handler returned.
+	Output wire.Appender
+	// Document is the JSON a caller gets: the complete record in the order of
+	// its contract for tools that seal Evidence, else the output.
+	Document []byte
+	// Record is the sealed record, nil for tools that seal nothing.
+	Record *evidence.Record
+}
+
+// Call runs a tool with JSON arguments; none are the empty object.
+func (d *Dispatcher) Call(ctx context.Context, name string, args []byte) (_ *Outcome, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			d.config.Log.Error("panic", "tool", name, "panic", p, "stack", string(debug.Stack()))
+			err = failure(name, fmt.Errorf("internal error: %v", p))
+		}
+	}()
+	b := d.bindings[name]
+	if b == nil || !d.Shown(b.Spec.Family) {
+		return nil, d.unknown(name)
+	}
+	out, err := d.run(ctx, b, args)
+	if err != nil {
+		return nil, d.explain(ctx, b.Spec, err)
+	}
+	return out, nil
+}
+
+// run is a call up to the mapping of errors.
+func (d *Dispatcher) run(ctx context.Context, b *tool.Binding, args []byte) (*Outcome, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if len(args) == 0 {
+		args = []byte("{}")
+	}
+	in, err := b.Decode(args)
+	if err != nil {
+		return nil, invalid(err)
+	}
+	var bound *session.Binding
+	if b.Spec.Requires.Target || len(b.Spec.Requires.Engine) > 0 {
+		held, release := d.config.Session.Acquire()
+		defer release()
+		bound = held
+	}
+	if a := d.availability(b.Spec, d.stateOf(bound)); !a.available {
+		return nil, a.fault(b.Spec)
+	}
+	ctx, call, stop := session.With(ctx, b.Spec.Name, bound)
+	defer stop()
+	var parameters []byte
+	if b.Spec.Evidence != nil {
+		if parameters, err = d.parameters(b, in); err != nil {
+			return nil, err
+		}
+	}
+	if err := d.resolve(b, in); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	result, err := b.Call(ctx, in)
+	if errors.Is(err, context.Canceled) {
+		return nil, cancelled(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if result == nil || result.Output == nil {
+		return nil, errors.New("the handler returned nothing")
+	}
+	if b.Spec.Evidence == nil {
+		return &Outcome{Spec: b.Spec, Output: result.Output, Document: result.Output.AppendJSON(nil)}, nil
+	}
+	return d.seal(ctx, call, b.Spec, bound, parameters, result)
+}
+
+// unknown is the fault for a name that no callable tool has.
+func (d *Dispatcher) unknown(name string) error {
+	const shown = 100
+	if len(name) > shown {
+		name = name[:shown] + "…"
+	}
+	return fault.ToolNotFound(fault.ToolNotFoundDetails{Name: name, Nearest: d.nearest(name)}, nil)
+}
+
+// nearest are up to three callable tools with names like name.
+func (d *Dispatcher) nearest(name string) []string {
+	type candidate struct {
+		name     string
+		distance int
+	}
+	var found []candidate
+	for _, spec := range d.Specs() {
+		if n := distance(name, spec.Name); n <= max(2, len(name)/3) {
+			found = append(found, candidate{spec.Name, n})
+		}
+	}
+	slices.SortStableFunc(found, func(a, b candidate) int { return cmp.Compare(a.distance, b.distance) })
+	names := []string{}
+	for _, c := range found[:min(3, len(found))] {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+// distance is the Levenshtein distance of two short names.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// invalid is the fault for arguments that do not decode.
+func invalid(err error) error {
+	var e *model.InvalidError
+	if !errors.As(err, &e) {
+		return err
+	}
+	return fault.InvalidRequest(fault.InvalidRequestDetails{
+		Pointer: e.Pointer, Keyword: e.Keyword, Expected: e.Message,
+	}, err)
+}

@@ -1,0 +1,84 @@
+package dispatch
+
+import (
+	"errors"
+	"fmt"
+
+	"rea/generated/fault"
+	"rea/generated/model"
+	"rea/generated/tool"
+	"rea/generated/wire"
+	"rea/runtime/evidence"
+)
+
+// resolve replaces references to retained Evidence by the records, and holds
+// records that came inline to their identity.
+func (d *Dispatcher) resolve(b *tool.Binding, in wire.Appender) error {
+	if b.Evidence == nil {
+		return nil
+	}
+	for i, place := range b.Evidence(in) {
+		switch v := (*place).(type) {
+		case *model.EvidenceReference:
+			record, err := d.Retained(v.EvidenceID)
+			if err != nil {
+				return err
+			}
+			*place = record
+		case *model.EvidenceRecord:
+			if _, err := evidence.Verify(v.AppendJSON(nil)); err != nil {
+				return integrity(pointerOf(b.Spec, i), err)
+			}
+		}
+	}
+	return nil
+}
+
+// Retained is a record that the session holds.
+func (d *Dispatcher) Retained(id string) (*model.EvidenceRecord, error) {
+	parsed, err := evidence.ParseID(id)
+	if err != nil {
+		return nil, notHeld(id)
+	}
+	record, err := d.config.Session.Ledger().Get(parsed)
+	if errors.Is(err, evidence.ErrNotHeld) {
+		return nil, notHeld(id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	m, err := record.Decode()
+	if err != nil {
+		return nil, fmt.Errorf("reading retained record %s: %w", id, err)
+	}
+	return m, nil
+}
+
+func notHeld(id string) error {
+	return fault.EvidenceNotFound(fault.EvidenceNotFoundDetails{EvidenceID: id}, nil)
+}
+
+// pointerOf is where the i-th Evidence input stands; inputs that repeat share
+// the pointer of their pattern.
+func pointerOf(spec *tool.Spec, i int) string {
+	if len(spec.Retained) == 0 {
+		return ""
+	}
+	return spec.Retained[min(i, len(spec.Retained)-1)]
+}
+
+// integrity is the fault for Evidence that is not what it claims to be.
+func integrity(pointer string, err error) error {
+	e, ok := evidence.AsIntegrity(err)
+	if !ok {
+		return err
+	}
+	details := fault.EvidenceIntegrityMismatchDetails{Pointer: pointer + e.Pointer, Reason: e.Reason}
+	if e.Claimed != "" {
+		details.EvidenceID = &e.Claimed
+	}
+	if e.Computed != "" {
+		details.ComputedID = &e.Computed
+	}
+	return fault.EvidenceIntegrityMismatch(details, err)
+}

@@ -9,20 +9,23 @@ import (
 	"rea/providers/format/native"
 	"rea/providers/format/object"
 	"rea/runtime/engine"
-	"rea/runtime/query"
 )
 
-// Handlers serve one session.
-type Handlers struct{ source query.Source }
+// A Target gives the target of the call in ctx, whether or not an engine is
+// bound to it. It fails with no_target_open.
+type Target func(ctx context.Context) (*engine.Target, error)
 
-// New makes the handlers of the session that source speaks for.
-func New(source query.Source) *Handlers { return &Handlers{source} }
+// Handlers serve one session.
+type Handlers struct{ target Target }
+
+// New makes the handlers of the session that target speaks for.
+func New(target Target) *Handlers { return &Handlers{target} }
 
 var _ tool.BinaryHandlers = (*Handlers)(nil)
 
 // image is the parsed form of the open target, shared with the engines.
 func (h *Handlers) image(ctx context.Context) (*engine.Target, *object.Image, error) {
-	t, _, _, err := h.source(ctx)
+	t, err := h.target(ctx)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -19,9 +19,13 @@ func (h *Handlers) ProcedurePseudoCode(ctx context.Context, in *tool.ProcedurePs
 	if err != nil {
 		return nil, err
 	}
+	limits := query.Gaps(b, 0)
+	if b.Pseudocode == nil && len(limits) == 0 {
+		limits = []string{"the engine gave no pseudocode and no reason"}
+	}
 	return &tool.Finding[tool.ProcedurePseudoCodeOutput]{
 		Result:      tool.ProcedurePseudoCodeOutput{Procedure: ref, Pseudocode: b.Pseudocode},
-		Limitations: query.Gaps(b, 0),
+		Limitations: limits,
 		Locations:   query.In(b.Ranges),
 	}, nil
 }

@@ -47,7 +47,7 @@ func (h *Handlers) SearchStrings(ctx context.Context, in *tool.SearchStringsInpu
 		f.Result.Items = append(f.Result.Items, tool.SearchStringsOutputItem{String: s, Users: users})
 	}
 	if cut > 0 {
-		f.Limitations = append(f.Limitations, fmt.Sprintf("%d strings are longer than what the engine keeps of a string; the rest of them was not searched", cut))
+		f.Limitations = append(f.Limitations, fmt.Sprintf("strings longer than what the engine keeps of one: %d; the rest of them was not searched", cut))
 	}
 	return f, nil
 }

@@ -1,0 +1,30 @@
+package enginetest
+
+import (
+	"context"
+
+	"rea/generated/model"
+	"rea/runtime/engine"
+)
+
+// Provider hands out one fake.
+type Provider struct{ Fake *Fake }
+
+// Describe tells the fake's capabilities.
+func (p Provider) Describe() engine.Description {
+	return engine.Description{Provider: model.Provider{ID: p.Fake.ID, Name: p.Fake.ID}, Capabilities: p.Fake.Capabilities()}
+}
+
+// Available is always true.
+func (Provider) Available(context.Context) engine.Availability {
+	return engine.Availability{Available: true}
+}
+
+// Supports everything.
+func (Provider) Supports(*engine.Target) engine.Support { return engine.Support{Supported: true} }
+
+// Open gives the fake the analyst's names.
+func (p Provider) Open(_ context.Context, _ *engine.Target, names engine.Names) (engine.Engine, error) {
+	p.Fake.names = names
+	return p.Fake, nil
+}

@@ -38,7 +38,7 @@ func (p *printer) compareAlias(name string) (string, bool) {
 		return c.stem + c.names[v] + rest, true
 	}
 	if half := clmulHalves[v]; half != "" && strings.HasSuffix(name, "pclmulqdq") {
-		return strings.TrimSuffix(name, "qdq") + half + "qdq", true
+		return strings.TrimSuffix(name, "qdq") + half + "dq", true
 	}
 	return "", false
 }

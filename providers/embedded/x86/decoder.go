@@ -94,7 +94,8 @@ type encoding struct {
 	rexSeen  bool
 	rex      uint8 // WRXB; for VEX and EVEX too
 	vector   uint8 // 0 legacy, 1 VEX, 2 EVEX, 3 XOP
-	segment  uint8 // 0, or the override byte
+	segment  uint8 // 0, or the override byte where it has effect
+	notrack  bool  // the last segment prefix is 3E
 	modrm    uint8
 	opcode   uint8
 	opSize   uint8 // 0: 16, 1: 32, 2: 64
@@ -135,7 +136,10 @@ func (d *Decoder) decode(b *[window]byte, addr uint64, in *isa.Inst, x *encoding
 			if bits != 0 {
 				x.rex, x.rexSeen = 0, false
 				if bits == 0x8000 {
-					x.segment = op
+					if op >= 0x64 || d.mode == 0 {
+						x.segment = op
+					}
+					x.notrack = op == 0x3e
 				} else {
 					x.prefixes |= bits
 					switch op {
@@ -268,7 +272,8 @@ func (d *Decoder) decode(b *[window]byte, addr uint64, in *isa.Inst, x *encoding
 		invalid(addr, in)
 		return
 	}
-	if x.vector != 0 && !x.validVector() || e.flags&flagBound != 0 && !x.validBound() {
+	if x.vector != 0 && !x.validVector() || e.flags&flagBound != 0 && !x.validBound() ||
+		e.flags&flagSegment != 0 && (modrm>>3&7 > 5 || op == 0x8e && modrm>>3&7 == 1) {
 		invalid(addr, in)
 		return
 	}
@@ -466,6 +471,9 @@ func (d *Decoder) vectorPrefix(b *[window]byte, i int, first byte, x *encoding) 
 		x.vector, sp = 2, evex1+space(m-1)
 	}
 	if d.mode == 0 {
+		if first == 0x62 && x.vvvv > 7 {
+			return 0
+		}
 		x.rex &= 8
 		x.vvvv &= 7
 		x.reg4, x.rm4 = 0, 0
@@ -481,7 +489,7 @@ func (x *encoding) validVector() bool {
 	if e.flags&flagVVVV == 0 && x.vvvv&15 != 0 {
 		return false
 	}
-	if e.flags&flagVSIB != 0 && x.modrm&7 != 4 {
+	if e.flags&(flagVSIB|flagSIB) != 0 && x.modrm&7 != 4 {
 		return false
 	}
 	if e.flags&flagLowRegisters != 0 && !x.lowRegisters() {
@@ -493,12 +501,13 @@ func (x *encoding) validVector() bool {
 	if x.vvvv&16 != 0 && e.flags&(flagVVVV|flagVSIB) == 0 {
 		return false
 	}
+	if x.length == 3 && !(x.bcast && register) {
+		return false
+	}
 	if x.bcast {
 		if register && e.flags&(flagRounding|flagSAE) == 0 || !register && e.broadcast == 0 {
 			return false
 		}
-	} else if x.length == 3 {
-		return false
 	}
 	if x.mask != 0 && e.flags&flagMask == 0 || x.mask == 0 && e.flags&flagMaskRequired != 0 {
 		return false

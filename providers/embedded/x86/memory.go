@@ -32,7 +32,7 @@ func (d *Decoder) memory(b *[window]byte, i int, rm uint8, x *encoding, in *isa.
 		}
 		if sib&7 == 5 && mod == 0 {
 			m.Disp = int64(int32(binary.LittleEndian.Uint32(b[i:])))
-			if d.mode == 0 || x.adSize == 1 && m.Index == isa.NoReg {
+			if x.adSize == 1 && m.Index == isa.NoReg {
 				m.Disp = int64(uint32(m.Disp))
 			}
 			return i + 4
@@ -152,7 +152,7 @@ func (x *encoding) immediate(b *[window]byte, i int, d *Decoder, addr uint64, in
 		if d.mode == 0 {
 			t = uint64(uint32(t))
 		}
-		if size == 0 {
+		if size == 0 && (e.imm == immJZ || d.mode == 0) {
 			t &= 0xffff
 		}
 		in.Target = t

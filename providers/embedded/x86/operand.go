@@ -230,6 +230,8 @@ func (e *entry) setFlag(f, name string) error {
 		e.flags |= flagRounding
 	case "sae":
 		e.flags |= flagSAE
+	case "sib":
+		e.flags |= flagSIB
 	case "kreq":
 		e.flags |= flagMaskRequired
 	case "vso", "vsn", "vsu", "vsx", "vsh":
@@ -276,6 +278,8 @@ func (e *entry) addOperand(o operand, access string) {
 		e.flags |= flagLowRegisters
 	case opBG, opBE:
 		e.flags |= flagBound
+	case opS:
+		e.flags |= flagSegment
 	}
 	s := slotOf(o)
 	if strings.Contains(access, "r") {

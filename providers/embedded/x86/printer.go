@@ -49,7 +49,6 @@ func (p *printer) print(d *Decoder, b []byte, addr uint64, symbol func(uint64) s
 			}
 		}
 	}
-	p.rounding()
 	return name, string(p.out)
 }
 
@@ -57,46 +56,38 @@ func (p *printer) print(d *Decoder, b []byte, addr uint64, symbol func(uint64) s
 func (p *printer) mnemonic() string {
 	e, x := p.x.entry, &p.x
 	name := e.name
-	if x.opSize == 0 && x.prefixes&prefixData != 0 && e.imm == immNone && e.nops == 0 {
+	if e.nops == 0 || e.ops[0].kind == opI || e.imm == immJZ {
 		switch name {
-		case "iret", "pushf", "popf", "retf":
-			name += "w"
-		}
-	}
-	if x.opSize == 2 && e.nops == 0 {
-		switch name {
-		case "iret", "sysret", "retf", "sysexit":
-			name += "q"
+		case "call", "jmp", "ret", "push", "leave", "enter", "pushf", "popf":
+			if x.opSize == 0 && (p.d.mode == 1 || e.imm != immJZ) {
+				name += "w"
+			}
+		case "retf", "iret":
+			name += [3]string{"w", "", "q"}[x.opSize]
+		case "sysret":
+			name += [3]string{"d", "d", "q"}[x.opSize]
 		}
 	}
 	if x.prefixes&prefixLock != 0 {
 		name = "lock " + name
 	}
 	if x.repeat != 0 {
-		hint := e.flags&flagLock != 0 && x.modrm < 0xc0
+		memory := e.flags&flagModRM != 0 && x.modrm < 0xc0
 		switch {
 		case e.flags&flagRep != 0:
 			name = map[uint8]string{0xf3: "rep ", 0xf2: "repnz "}[x.repeat] + name
 		case e.flags&flagRepz != 0:
 			name = map[uint8]string{0xf3: "repz ", 0xf2: "repnz "}[x.repeat] + name
-		case hint && (x.prefixes&prefixLock != 0 || e.name == "xchg" || e.name == "mov"):
+		case memory && (x.prefixes&prefixLock != 0 || e.name == "xchg" || e.name == "mov" && x.repeat == 0xf3 && e.ops[0].kind == opE):
 			name = map[uint8]string{0xf3: "xrelease ", 0xf2: "xacquire "}[x.repeat] + name
-		case x.repeat == 0xf2 && e.flags&flagF64 != 0:
+		case x.repeat == 0xf2 && e.flags&flagF64 != 0 && e.cond < 16:
 			name = "bnd " + name
-		case x.repeat == 0xf3 && e.flow == isa.Return:
-			name = "repz " + name
+		case e.flags&flagAnyPrefix != 0:
+			name = map[uint8]string{0xf3: "repz ", 0xf2: "repnz "}[x.repeat] + name
 		}
 	}
-	if x.segment == 0x3e && (e.flow == isa.IndirectCall || e.flow == isa.IndirectJump) {
+	if x.notrack && e.flags&flagF64 != 0 && (e.flow == isa.IndirectCall || e.flow == isa.IndirectJump) {
 		name = "notrack " + name
-	}
-	if e.flow == isa.CondJump && e.cond < 16 {
-		switch x.segment {
-		case 0x2e:
-			name += ",pn"
-		case 0x3e:
-			name += ",pt"
-		}
 	}
 	return name
 }
@@ -170,6 +161,7 @@ func (p *printer) operand(o operand) {
 	case opE, opR:
 		if register || o.kind == opR {
 			p.out = append(p.out, p.general(rm, p.registerBytes(o.size))...)
+			p.rounding()
 		} else {
 			p.memory(o.size)
 		}
@@ -184,6 +176,7 @@ func (p *printer) operand(o operand) {
 	case opW, opU:
 		if register {
 			p.vector(rm|p.highRM(), o.size)
+			p.rounding()
 		} else {
 			p.memory(o.size)
 		}
@@ -214,7 +207,7 @@ func (p *printer) operand(o operand) {
 	case opJ:
 		p.address(p.in.Target)
 	case opO:
-		p.memory(o.size)
+		p.memory(szNone) // the register beside it tells the width
 	case opA:
 		p.farPointer()
 	case opX:

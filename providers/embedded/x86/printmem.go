@@ -150,7 +150,7 @@ func (p *printer) stringOperand(s sizeKind, reg uint8) {
 	}
 	if reg == 7 {
 		p.out = append(p.out, "es:"...)
-	} else if p.x.segment != 0 && (p.d.mode == 0 || p.x.segment >= 0x64) {
+	} else if p.x.segment != 0 {
 		p.segment()
 	} else {
 		p.out = append(p.out, "ds:"...)
@@ -211,8 +211,8 @@ func (p *printer) rounding() {
 		return
 	}
 	if x.entry.flags&flagRounding != 0 {
-		p.out = append(p.out, [4]string{", {rn-sae}", ", {rd-sae}", ", {ru-sae}", ", {rz-sae}"}[x.length]...)
+		p.out = append(p.out, [4]string{"{rn-sae}", "{rd-sae}", "{ru-sae}", "{rz-sae}"}[x.length]...)
 	} else {
-		p.out = append(p.out, ", {sae}"...)
+		p.out = append(p.out, "{sae}"...)
 	}
 }

@@ -35,7 +35,7 @@ import (
 // form), k (EVEX mask, merging only), kz (mask, zeroing allowed), er (rounding
 // control), sae, bc2 bc4 bc8 (EVEX broadcast element), n2 n4 n8… (EVEX
 // displacement scale where it is not the memory size), kreq (mask is not optional),
-// vs and a size letter (vector index register of that size).
+// sib (SIB byte required), vs and a size letter (vector index register of that size).
 //
 //go:embed tables/*.txt
 var tableFiles embed.FS
@@ -106,7 +106,8 @@ const (
 	flagZero
 	flagRounding
 	flagSAE
-	flagVSIB
+	flagVSIB // vector index
+	flagSIB  // the memory operand must have a SIB byte
 	flagModRM
 	flagByteG // byte register operands: without REX, 4-7 are AH-BH
 	flagByteE
@@ -123,7 +124,9 @@ const (
 	flagRegisterOnly // ModRM.mod is ignored
 	flagLowRegisters // mask and bound registers: the fields must stay below 8 (4)
 	flagBound
-	flagVVVV // uses VEX.vvvv; elsewhere the field must be unused
+	flagSegment   // has a segment register operand in ModRM.reg
+	flagAnyPrefix // no mandatory prefix: F2 and F3 have no effect of their own
+	flagVVVV      // uses VEX.vvvv; elsewhere the field must be unused
 )
 
 // slot numbers the places an operand register can come from.
@@ -252,6 +255,9 @@ func parseLine(out *[spaces][256][]line, sem map[string]*semantic, text string) 
 		e.cond = cond
 		if ln.accepts[dimPrefix]>>1&1 == 1 && ln.accepts[dimPrefix]&1 == 0 {
 			e.flags |= flagPrefix
+		}
+		if ln.accepts[dimPrefix] == 15 {
+			e.flags |= flagAnyPrefix
 		}
 		if ln.accepts[dimMod] != 3 || ln.accepts[dimReg] != 0xff || ln.accepts[dimRM] != 0xff {
 			e.flags |= flagModRM

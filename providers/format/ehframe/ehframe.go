@@ -35,6 +35,7 @@ type FDE struct {
 	Signal      bool // a signal trampoline
 	Framed      bool // the frame is already built at Addr
 	LandingPads []uint64
+	Sites       []object.CallSite
 }
 
 // Table is everything that was read, FDEs sorted by address.
@@ -73,6 +74,7 @@ func (t *Table) AddTo(im *object.Image) {
 	for i := range t.FDEs {
 		f := &t.FDEs[i]
 		im.LandingPads = append(im.LandingPads, f.LandingPads...)
+		im.CallSites = append(im.CallSites, f.Sites...)
 		switch o := owner[i]; {
 		case o >= 0:
 			im.Parts = append(im.Parts, object.FunctionPart{Addr: f.Addr, Size: f.Size, Parent: t.FDEs[o].Addr, Source: object.FromEHFrame})

@@ -1,6 +1,10 @@
 package ehframe
 
-import "slices"
+import (
+	"slices"
+
+	"rea/providers/format/object"
+)
 
 // readLSDA reads the call-site table of a language-specific data area in the
 // form that GCC and LLVM share for C++, Rust, Objective-C, Ada and D, and
@@ -27,19 +31,20 @@ func (r *reader) readLSDA(f *FDE) {
 	r.siteBudget -= int(n)
 	c.b = c.b[:n]
 	for len(c.b) > 0 {
-		c.value(enc & 0x0f) // start of the calls
-		c.value(enc & 0x0f) // their length
+		from := c.value(enc & 0x0f) // start of the calls, from the function
+		size := c.value(enc & 0x0f)
 		pad := c.value(enc & 0x0f)
 		c.uleb() // action
 		if c.bad {
 			r.padsLost++
 			return
 		}
-		if pad == 0 {
+		if pad == 0 || from > f.Size || size > f.Size-from {
 			continue
 		}
 		if pad = c.wrap(start + pad); r.im.Executable(pad) {
 			f.LandingPads = append(f.LandingPads, pad)
+			f.Sites = append(f.Sites, object.CallSite{Addr: c.wrap(f.Addr + from), Size: size, Pad: pad})
 		}
 	}
 	slices.Sort(f.LandingPads)

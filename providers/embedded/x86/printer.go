@@ -56,10 +56,10 @@ func (p *printer) print(d *Decoder, b []byte, addr uint64, symbol func(uint64) s
 func (p *printer) mnemonic() string {
 	e, x := p.x.entry, &p.x
 	name := e.name
-	if e.nops == 0 || e.ops[0].kind == opI || e.imm == immJZ {
+	if e.nops == 0 || e.ops[0].kind == opI || e.ops[0].kind == opSeg || e.imm == immJZ {
 		switch name {
-		case "call", "jmp", "ret", "push", "leave", "enter", "pushf", "popf":
-			if x.opSize == 0 && (p.d.mode == 1 || e.imm != immJZ) {
+		case "call", "jmp", "ret", "push", "pop", "leave", "enter", "pushf", "popf":
+			if x.opSize == 0 {
 				name += "w"
 			}
 		case "retf", "iret":

@@ -116,12 +116,10 @@ func (f *Fake) procedure(i int) model.Procedure {
 // Resolve looks for names and addresses, as the interface asks.
 func (f *Fake) Resolve(_ context.Context, selector string) (model.Procedure, error) {
 	if engine.LooksLikeAddress(selector) {
-		addr, err := engine.ParseAddress(selector)
-		if err != nil {
-			return model.Procedure{}, err
-		}
-		if i := f.containing(addr); i >= 0 {
-			return f.procedure(i), nil
+		if addr, err := engine.ParseAddress(selector); err == nil {
+			if i := f.containing(addr); i >= 0 {
+				return f.procedure(i), nil
+			}
 		}
 		return model.Procedure{}, notFound(selector)
 	}

@@ -20,7 +20,7 @@ func TestProcedures(t *testing.T) {
 		{name: "address_in_no_procedure", tool: "procedure_address", input: `{"procedure":"0x404000"}`,
 			code: fault.ProcedureNotFoundCode},
 		{name: "bad_address", tool: "procedure_address", input: `{"procedure":"0xZZ"}`,
-			code: fault.InvalidAddressCode},
+			code: fault.ProcedureNotFoundCode},
 		{name: "assembly_page", tool: "procedure_assembly", input: `{"procedure":"main","limit":2,"offset":1}`,
 			want: `{"procedure":{"address":"0x401000","name":"main"},"syntax":"intel","total":6,"offset":1,"next_offset":3,"lines":["0x401004  lea rdi, [rip + 0x2ff5]  ; usage: %s","0x40100c  je 0x401018"]}`},
 		{name: "assembly_behind_the_end", tool: "procedure_assembly", input: `{"procedure":"main","offset":100}`,

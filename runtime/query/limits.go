@@ -12,19 +12,19 @@ var facets = []struct {
 	facet engine.Facet
 	name  string
 }{
-	{engine.Ranges, "ranges"},
-	{engine.Blocks, "basic blocks"},
-	{engine.Instructions, "instructions"},
-	{engine.Callees, "callees"},
-	{engine.Callers, "callers"},
-	{engine.Outgoing, "outgoing references"},
-	{engine.Incoming, "incoming references"},
-	{engine.UsedStrings, "strings"},
-	{engine.UsedNames, "names"},
-	{engine.Targets, "call targets"},
-	{engine.Locals, "locals and signature"},
-	{engine.Pseudocode, "pseudocode"},
-	{engine.API, "calling interface"},
+	{engine.Ranges, "ranges are"},
+	{engine.Blocks, "basic blocks are"},
+	{engine.Instructions, "instructions are"},
+	{engine.Callees, "callees are"},
+	{engine.Callers, "callers are"},
+	{engine.Outgoing, "outgoing references are"},
+	{engine.Incoming, "incoming references are"},
+	{engine.UsedStrings, "strings are"},
+	{engine.UsedNames, "names are"},
+	{engine.Targets, "call targets are"},
+	{engine.Locals, "locals and signature are"},
+	{engine.Pseudocode, "pseudocode is"},
+	{engine.API, "calling interface is"},
 }
 
 // Gaps names the facets that were wanted and are missing, with the reason; then
@@ -34,7 +34,7 @@ func Gaps(b *engine.Body, local engine.Facet) []string {
 	var out []string
 	for _, f := range facets {
 		if gap, missing := b.Missing[f.facet]; missing && f.facet&local == 0 {
-			out = append(out, f.name+" are unknown: "+gap.Reason)
+			out = append(out, f.name+" unknown: "+gap.Reason)
 		}
 	}
 	return append(out, b.Limitations...)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // MinString is the shortest string, in bytes, that searches look at.
@@ -12,7 +13,7 @@ const MinString = 4
 // Visible writes characters that would break or hide a line of text as
 // escapes. Names and strings of a target are data and may hold anything.
 func Visible(s string) string {
-	if strings.IndexFunc(s, hidden) < 0 {
+	if utf8.ValidString(s) && strings.IndexFunc(s, hidden) < 0 {
 		return s
 	}
 	var b strings.Builder

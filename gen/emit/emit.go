@@ -36,6 +36,9 @@ func Files(set *load.Set, api *ir.API) (map[string][]byte, error) {
 		return nil, err
 	}
 	w.schemas(api, all)
+	if err := w.catalog(set, api); err != nil {
+		return nil, err
+	}
 	return w.files, w.err
 }
 

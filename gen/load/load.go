@@ -20,6 +20,7 @@ type Doc struct {
 // A Set is all contracts, each list sorted by name.
 type Set struct {
 	Models, Errors, Tools []*Doc
+	Catalog               []byte // schema of the exported documentation catalog
 	files                 map[string]*Node
 }
 
@@ -32,6 +33,9 @@ func Load(root fs.FS) (*Set, error) {
 	meta, err := fs.ReadFile(root, "contracts/meta.json")
 	if err != nil {
 		return nil, fmt.Errorf("reading the schema of contracts: %w", err)
+	}
+	if s.Catalog, err = fs.ReadFile(root, "contracts/catalog.json"); err != nil {
+		return nil, fmt.Errorf("reading the schema of the catalog: %w", err)
 	}
 	err = fs.WalkDir(root, "contracts", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || path.Ext(name) != ".json" || path.Dir(name) == "contracts" {

@@ -171,6 +171,11 @@ func Canonical(contained *load.Node) *load.Node {
 	}), "$schema", text(Dialect))
 }
 
+// Plain is a schema without the keywords that only direct the generator.
+func Plain(n *load.Node) *load.Node {
+	return rewrite(n, func(s *load.Node) *load.Node { return without(s, "goJSONSchema", "x-go-name") })
+}
+
 const maxFloat = 0x1p1023 * (1 + (1 - 0x1p-52))
 
 // Dialect is what all schemas are written in.

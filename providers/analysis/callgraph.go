@@ -2,7 +2,6 @@ package analysis
 
 import (
 	"context"
-	"fmt"
 
 	"rea/generated/fault"
 	"rea/generated/model"
@@ -71,7 +70,7 @@ func (g *callGraph) hidden(ctx context.Context, computed int) ([]string, error) 
 		out = append(out, where+text)
 	}
 	if g.gaps > 0 {
-		out = append(out, fmt.Sprintf("the engine could not supply the edges of %d procedures", g.gaps))
+		out = append(out, "the engine could not supply the edges of "+query.Count(g.gaps, "procedure"))
 	}
 	return out, nil
 }

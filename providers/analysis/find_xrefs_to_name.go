@@ -120,38 +120,18 @@ func (f *carriers) collect(ctx context.Context, c *query.Call) error {
 // references reads the uses of every carrier, each use once, by source; the
 // slots behind import stubs become carriers.
 func (f *carriers) references(ctx context.Context, eng engine.Engine) ([]model.Reference, error) {
-	var all []model.Reference
-	read := map[model.Address]bool{}
-	for _, item := range slices.Clone(f.items) {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		if read[item.Address] {
-			continue
-		}
-		read[item.Address] = true
-		if !f.stubs[item.Address] {
-			refs, err := eng.References(ctx, item.Address, engine.To)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, refs...)
-			continue
-		}
-		refs, slots, err := usesOf(ctx, eng, item.Address)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, refs...)
-		for _, slot := range slots {
-			read[slot] = true
-			f.add(model.NameItem{Address: slot, Name: item.Name, Demangled: item.Demangled, Kind: model.NameKindImport, Source: model.StartSourceImport, Library: item.Library})
-		}
+	addrs := make([]model.Address, 0, len(f.items))
+	for _, item := range f.items {
+		addrs = append(addrs, item.Address)
 	}
-	slices.SortFunc(all, compareReferences)
-	return slices.CompactFunc(all, func(a, b model.Reference) bool { return compareReferences(a, b) == 0 }), nil
-}
-
-func compareReferences(a, b model.Reference) int {
-	return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Kind, b.Kind))
+	slices.Sort(addrs)
+	addrs = slices.Compact(addrs)
+	uses, read, err := usesOf(ctx, eng, addrs, func(a model.Address) bool { return f.stubs[a] })
+	if err != nil {
+		return nil, err
+	}
+	for _, slot := range read[len(addrs):] {
+		f.add(model.NameItem{Address: slot, Name: f.name, Kind: model.NameKindImport, Source: model.StartSourceImport})
+	}
+	return uses, nil
 }

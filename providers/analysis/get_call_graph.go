@@ -165,13 +165,13 @@ func (w *graphWalk) connect(from, to model.Address, kinds []model.ReferenceKind,
 func (w *graphWalk) limitations() []string {
 	var out []string
 	if w.leaves > 0 {
-		out = append(out, fmt.Sprintf("depth: the edges of %d procedures at depth %d were not followed", w.leaves, w.depth))
+		out = append(out, fmt.Sprintf("depth: the edges of %s at depth %d were not followed", query.Count(w.leaves, "procedure"), w.depth))
 	}
 	switch {
 	case w.uncounted:
-		out = append(out, fmt.Sprintf("max_nodes: at least %d reachable procedures are left out; counting stopped there", w.omitted))
+		out = append(out, fmt.Sprintf("max_nodes: at least %s left out; counting stopped there", query.Count(w.omitted, "reachable procedure")))
 	case w.omitted > 0:
-		out = append(out, fmt.Sprintf("max_nodes: %d reachable procedures are left out", w.omitted))
+		out = append(out, fmt.Sprintf("max_nodes: %s left out", query.Count(w.omitted, "reachable procedure")))
 	}
 	return out
 }

@@ -1,7 +1,9 @@
 package analysis
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"rea/generated/model"
 	"rea/runtime/engine"
@@ -24,27 +26,44 @@ func slots(ctx context.Context, eng engine.Engine, stub model.Address) ([]model.
 	return out, nil
 }
 
-// usesOf lists what refers to an import through its stub or one of its slots.
-// The stub's own jump through the slot is the linker's and is left out.
-func usesOf(ctx context.Context, eng engine.Engine, stub model.Address) ([]model.Reference, []model.Address, error) {
-	refs, err := eng.References(ctx, stub, engine.To)
-	if err != nil {
-		return nil, nil, err
-	}
-	through, err := slots(ctx, eng, stub)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, slot := range through {
-		more, err := eng.References(ctx, slot, engine.To)
+// usesOf lists what refers to any of the addresses that carry an import: its
+// stubs, the slots behind them, and slots that have names of their own. A
+// stub's own jump through its slot is the linker's and is left out. read are
+// all the addresses whose uses were read, in order.
+func usesOf(ctx context.Context, eng engine.Engine, addrs []model.Address, isStub func(model.Address) bool) (uses []model.Reference, read []model.Address, err error) {
+	read = slices.Clone(addrs)
+	for _, addr := range addrs {
+		if !isStub(addr) {
+			continue
+		}
+		through, err := slots(ctx, eng, addr)
 		if err != nil {
 			return nil, nil, err
 		}
-		for _, r := range more {
-			if r.FromProcedure == nil || r.FromProcedure.Address != stub {
-				refs = append(refs, r)
+		for _, slot := range through {
+			if !slices.Contains(read, slot) {
+				read = append(read, slot)
 			}
 		}
 	}
-	return refs, through, nil
+	for _, addr := range read {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		refs, err := eng.References(ctx, addr, engine.To)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, r := range refs {
+			if r.FromProcedure == nil || !isStub(r.FromProcedure.Address) {
+				uses = append(uses, r)
+			}
+		}
+	}
+	slices.SortFunc(uses, compareReferences)
+	return slices.CompactFunc(uses, func(a, b model.Reference) bool { return compareReferences(a, b) == 0 }), read, nil
+}
+
+func compareReferences(a, b model.Reference) int {
+	return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Kind, b.Kind))
 }

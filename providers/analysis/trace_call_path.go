@@ -161,7 +161,7 @@ func (s *pathSearch) report(f *tool.Finding[tool.TraceCallPathOutput], reached i
 		f.Limitations = append(f.Limitations, fmt.Sprintf("frontier: %d of %d procedures are named", maxFrontier, len(frontier)))
 	}
 	if len(frontier) > 0 {
-		f.Limitations = append(f.Limitations, fmt.Sprintf("the search stopped before the edges of %d procedures were read", len(frontier)))
+		f.Limitations = append(f.Limitations, "the search stopped before the edges of "+query.Count(len(frontier), "procedure")+" were read")
 	}
 }
 

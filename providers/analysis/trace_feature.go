@@ -9,7 +9,6 @@ import (
 
 	"rea/generated/model"
 	"rea/generated/tool"
-	"rea/runtime/engine"
 	"rea/runtime/query"
 )
 
@@ -41,7 +40,7 @@ func (h *Handlers) TraceFeature(ctx context.Context, in *tool.TraceFeatureInput)
 		Query: in.Query, MatchesTotal: found.total, ResidualUnknowns: []string{},
 	}}
 	for i, m := range found.followed {
-		row, err := t.follow(ctx, i, m)
+		row, err := t.follow(ctx, i, m, found.stubs)
 		if err != nil {
 			return nil, err
 		}
@@ -102,14 +101,9 @@ type featureTrace struct {
 }
 
 // follow reads what refers to a match.
-func (t *featureTrace) follow(ctx context.Context, index int, m featureMatch) (tool.TraceFeatureOutputMatch, error) {
-	var refs []model.Reference
-	var err error
-	if m.stub {
-		refs, _, err = usesOf(ctx, t.graph.eng, m.addr)
-	} else {
-		refs, err = t.graph.eng.References(ctx, m.addr, engine.To)
-	}
+func (t *featureTrace) follow(ctx context.Context, index int, m featureMatch, stubs map[model.Address]bool) (tool.TraceFeatureOutputMatch, error) {
+	places := append([]model.Address{m.addr}, m.more...)
+	refs, _, err := usesOf(ctx, t.graph.eng, places, func(a model.Address) bool { return stubs[a] })
 	if err != nil {
 		return tool.TraceFeatureOutputMatch{}, err
 	}
@@ -117,7 +111,7 @@ func (t *featureTrace) follow(ctx context.Context, index int, m featureMatch) (t
 	set.add(index)
 	isProcedure := m.kind == tool.TraceFeatureOutputMatchKindProcedure
 	if isProcedure {
-		t.reach(model.SymbolRef{Address: m.addr, Name: &m.value}, set, 0)
+		t.reach(model.SymbolRef{Address: m.addr, Name: &m.raw}, set, 0)
 	}
 	for _, r := range refs {
 		// Who calls a matching procedure is one of its callers, a level further up.
@@ -203,10 +197,10 @@ func (t *featureTrace) ranked() []tool.TraceFeatureOutputProcedure {
 func (t *featureTrace) unknowns(ctx context.Context, found *foundMatches) ([]string, error) {
 	out := []string{}
 	if t.unused > 0 {
-		out = append(out, fmt.Sprintf("nothing that analysis saw refers to %d of the matches; code may reach them through computed addresses", t.unused))
+		out = append(out, fmt.Sprintf("matches that nothing refers to, as far as analysis saw: %d; code may reach them through computed addresses", t.unused))
 	}
 	if found.cutStrings > 0 {
-		out = append(out, fmt.Sprintf("%d strings are longer than what the engine keeps of a string; the rest of them was not searched", found.cutStrings))
+		out = append(out, fmt.Sprintf("strings longer than what the engine keeps of one: %d; the rest of them was not searched", found.cutStrings))
 	}
 	hidden, err := t.graph.hidden(ctx, 0)
 	return append(out, hidden...), err
@@ -218,7 +212,7 @@ func (t *featureTrace) limitations(found *foundMatches, in *tool.TraceFeatureInp
 		out = append(out, fmt.Sprintf("limit: %d of %d matches were followed", len(found.followed), found.total))
 	}
 	if t.dropped > 0 {
-		out = append(out, fmt.Sprintf("%d references are counted but not listed", t.dropped))
+		out = append(out, query.Count(t.dropped, "reference")+" counted but not listed")
 	}
 	if n := len(t.reached); n > maxTraced {
 		out = append(out, fmt.Sprintf("%d of %d procedures are listed, those with the highest scores", maxTraced, n))

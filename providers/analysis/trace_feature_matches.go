@@ -12,8 +12,9 @@ import (
 type featureMatch struct {
 	kind  tool.TraceFeatureOutputMatchKind
 	addr  model.Address
-	value string
-	stub  bool // an import stub
+	raw   string
+	value string          // raw, or the readable form of it
+	more  []model.Address // further places of the same import
 }
 
 // foundMatches are all matches counted and the followed ones kept.
@@ -21,18 +22,29 @@ type foundMatches struct {
 	total      int64
 	followed   []featureMatch
 	cutStrings int
+	stubs      map[model.Address]bool // import stubs among the matches
 }
 
 // featureMatches searches strings, procedures and names. Every kind gets its
 // share of the limit in turn, so that many strings do not hide the one function
 // of that name; within a kind the order is by address.
 func featureMatches(ctx context.Context, c *query.Call, m *query.Matcher, limit int) (*foundMatches, error) {
-	found := &foundMatches{}
+	found := &foundMatches{stubs: map[model.Address]bool{}}
 	byKind := map[tool.TraceFeatureOutputMatchKind][]featureMatch{}
-	add := func(kind tool.TraceFeatureOutputMatchKind, addr model.Address, value string, stub bool) {
+	imports := map[string]int{} // by raw name: where it stands among the matches of its kind
+	add := func(kind tool.TraceFeatureOutputMatchKind, addr model.Address, raw string, readable *string) {
+		if i, known := imports[raw]; known && kind == tool.TraceFeatureOutputMatchKindImport {
+			if i < limit { // a second place of an import is no second match
+				byKind[kind][i].more = append(byKind[kind][i].more, addr)
+			}
+			return
+		}
+		if kind == tool.TraceFeatureOutputMatchKindImport {
+			imports[raw] = len(byKind[kind])
+		}
 		found.total++
 		if len(byKind[kind]) < limit {
-			byKind[kind] = append(byKind[kind], featureMatch{kind, addr, value, stub})
+			byKind[kind] = append(byKind[kind], featureMatch{kind: kind, addr: addr, raw: raw, value: shown(raw, readable)})
 		}
 	}
 	err := query.Each(ctx, c.Engine.Strings(ctx, query.MinString), func(s *model.StringItem) error {
@@ -40,7 +52,7 @@ func featureMatches(ctx context.Context, c *query.Call, m *query.Matcher, limit 
 			found.cutStrings++
 		}
 		if m.Match(s.Value) {
-			add(tool.TraceFeatureOutputMatchKindString, s.Address, s.Value, false)
+			add(tool.TraceFeatureOutputMatchKindString, s.Address, s.Value, nil)
 		}
 		return nil
 	})
@@ -55,9 +67,10 @@ func featureMatches(ctx context.Context, c *query.Call, m *query.Matcher, limit 
 		procedures[p.Address] = true
 		switch p.Kind {
 		case model.ProcedureKindImportStub, model.ProcedureKindExternal:
-			add(tool.TraceFeatureOutputMatchKindImport, p.Address, shown(p.Name, p.Demangled), p.Kind == model.ProcedureKindImportStub)
+			found.stubs[p.Address] = p.Kind == model.ProcedureKindImportStub
+			add(tool.TraceFeatureOutputMatchKindImport, p.Address, p.Name, p.Demangled)
 		default:
-			add(tool.TraceFeatureOutputMatchKindProcedure, p.Address, shown(p.Name, p.Demangled), false)
+			add(tool.TraceFeatureOutputMatchKindProcedure, p.Address, p.Name, p.Demangled)
 		}
 		return nil
 	})
@@ -77,7 +90,7 @@ func featureMatches(ctx context.Context, c *query.Call, m *query.Matcher, limit 
 		case model.NameKindExport:
 			kind = tool.TraceFeatureOutputMatchKindExport
 		}
-		add(kind, n.Address, shown(n.Name, n.Demangled), false)
+		add(kind, n.Address, n.Name, n.Demangled)
 		return nil
 	})
 	found.followed = inTurn(byKind, limit)

@@ -1,8 +1,6 @@
 package query
 
 import (
-	"fmt"
-
 	"rea/generated/model"
 	"rea/runtime/engine"
 )
@@ -48,7 +46,7 @@ func Unresolved(n int, what string) string {
 	case 1:
 		return "1 computed transfer has no known target; there may be more " + what
 	}
-	return fmt.Sprintf("%d computed transfers have no known target; there may be more %s", n, what)
+	return Count(n, "computed transfer") + " have no known target; there may be more " + what
 }
 
 // maxRanges bounds the locations of one procedure.

@@ -30,3 +30,11 @@ func Visible(s string) string {
 func hidden(r rune) bool {
 	return !unicode.IsPrint(r) // also controls, line separators and bidirectional marks
 }
+
+// Count is "1 row", "2 rows".
+func Count[N int | int64](n N, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

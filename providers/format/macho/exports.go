@@ -124,9 +124,10 @@ func (l *loader) export(rawName []byte, c *opcodes) {
 			l.hint(l.im.Base+resolver, 0, "", object.FromExport)
 		}
 	}
-	if l.symtab.defined[name] {
+	if _, known := l.symtab.defined[name]; known {
 		return
 	}
+	l.symtab.defined[name] = e.Addr
 	kind := object.SymObject
 	switch {
 	case code:

@@ -34,9 +34,63 @@ func (l *loader) addBind(b bind) {
 		l.slots[b.addr] = len(l.binds)
 	}
 	l.binds = append(l.binds, b)
-	l.im.Relocations = append(l.im.Relocations, object.Relocation{
-		Addr: b.addr, Size: uint8(l.pointerSize()), Type: b.kind, Symbol: b.name,
-	})
+}
+
+// bindRelocations records one relocation for each bound pointer. A pointer may
+// have several fixups: a lazy one starts at its stub's helper, which is of no
+// interest to a reader, and a coalesced one at this image's own definition.
+func (l *loader) bindRelocations() {
+	kept := l.im.Relocations[:0]
+	own := map[uint64]uint64{} // bound pointers that begin at something of this image
+	for _, r := range l.im.Relocations {
+		if _, bound := l.slots[r.Addr]; !bound {
+			kept = append(kept, r)
+		} else if r.HasTarget {
+			own[r.Addr] = r.Target
+		}
+	}
+	l.im.Relocations = kept
+	for i, b := range l.binds {
+		if l.slots[b.addr] != i {
+			continue
+		}
+		r := object.Relocation{Addr: b.addr, Size: uint8(l.pointerSize()), Type: b.kind, Symbol: b.name}
+		if addr, defined := l.symtab.defined[b.name]; defined && b.library == "" && l.im.SegmentAt(addr) != nil {
+			r.Target, r.HasTarget = addr, true
+		}
+		if b.kind == "lazy_bind" {
+			if helper, ok := own[b.addr]; ok {
+				l.helpers = append(l.helpers, object.Stub{Addr: helper, Kind: object.StubLazy, Slot: b.addr, Name: b.name})
+			}
+		}
+		l.im.Relocations = append(l.im.Relocations, r)
+	}
+	l.helperStubs()
+}
+
+// helperStubs describes __stub_helper: an entry for each lazy pointer, after a
+// head that enters the dynamic linker.
+func (l *loader) helperStubs() {
+	s := l.im.Section("__TEXT,__stub_helper")
+	if s == nil || !s.Mapped || len(l.helpers) == 0 {
+		return
+	}
+	size := uint64(12)
+	if l.cpu == cpuX86 || l.cpu == cpuX8664 {
+		size = 10
+	}
+	first := s.Addr + s.Size
+	for _, h := range l.helpers {
+		if h.Addr < s.Addr || h.Addr-s.Addr >= s.Size {
+			continue
+		}
+		h.Size = min(size, s.Addr+s.Size-h.Addr)
+		first = min(first, h.Addr)
+		l.im.Stubs = append(l.im.Stubs, h)
+	}
+	if first > s.Addr {
+		l.im.Stubs = append(l.im.Stubs, object.Stub{Addr: s.Addr, Size: first - s.Addr, Kind: object.StubResolver})
+	}
 }
 
 func (l *loader) addRebase(addr, target uint64, size uint8, kind string) {

@@ -31,9 +31,8 @@ func (l *loader) sectionIndex(addr uint64) (int, bool) {
 // a slot to is said by its fixup, and where it has none by the indirect symbol
 // table. A stub belongs to the slot that its own code jumps through.
 func (l *loader) importTables() {
-	if l.ftype == typeObject {
-		l.undefined(map[string]bool{})
-		return
+	if l.ftype == typeObject && len(l.im.Imports) > 0 {
+		return // its undefined symbols have been placed
 	}
 	used := map[string]bool{}  // imported names with a slot
 	bySlot := map[uint64]int{} // index of the import of a slot
@@ -51,7 +50,7 @@ func (l *loader) importTables() {
 		}
 	}
 	for _, b := range l.binds {
-		if b.name == "" || used[b.name] || b.kind == "weak_bind" && l.symtab.defined[b.name] {
+		if b.name == "" || used[b.name] || l.coalesced(&b) {
 			continue
 		}
 		used[b.name] = true
@@ -84,10 +83,20 @@ func (l *loader) nlistType(i int) nlist {
 	return nlist{typ: r[4], sect: r[5]}
 }
 
+// coalesced tells whether a pointer is bound to a name that this image defines
+// too: the linker then looks for one definition for all images, mostly this one.
+func (l *loader) coalesced(b *bind) bool {
+	_, defined := l.symtab.defined[b.name]
+	return defined && b.library == ""
+}
+
 // slotImport is the import that is bound to a pointer.
 func (l *loader) slotImport(slot, indirect uint64) (object.Import, bool) {
 	if i, ok := l.slots[slot]; ok {
 		b := &l.binds[i]
+		if l.coalesced(b) {
+			return object.Import{}, false
+		}
 		return object.Import{Name: b.name, Library: b.library, Weak: b.weak, Ordinal: -1}, b.name != ""
 	}
 	s, ok := l.indirectSymbol(indirect)
@@ -152,8 +161,11 @@ func (l *loader) stubSection(s *section, used map[string]bool, bySlot map[uint64
 				stub.Name = im.Name
 			}
 		}
-		if named && !sym.undefined() && sym.name == stub.Name {
+		if named && !sym.undefined() && sym.name == stub.Name && sym.typ&nTypeMask == nSection {
 			stub.Target, stub.HasTarget = sym.value, true
+		} else if i, ok := l.slots[slot]; ok && slot != 0 && l.coalesced(&l.binds[i]) {
+			stub.Name = l.binds[i].name
+			stub.Target, stub.HasTarget = l.symtab.defined[stub.Name], true
 		}
 		l.im.Stubs = append(l.im.Stubs, stub)
 		if at, ok := bySlot[slot]; ok && slot != 0 {

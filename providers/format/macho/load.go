@@ -75,7 +75,9 @@ type loader struct {
 	indirect []byte // dysymtab's indirect symbol table
 	binds    []bind
 	slots    map[uint64]int // bind index by address
+	helpers  []object.Stub  // lazy pointers' first targets
 	resolved []byte         // copy of data with chained pointers resolved
+	made     objectLayout   // of an object file
 	budget   int            // table entries still allowed
 	names    int            // bytes of names still allowed
 	sign     signature
@@ -263,12 +265,14 @@ func (l *loader) image() {
 	l.readSymbols()
 	l.fixups()
 	l.exports()
+	l.bindRelocations()
 	l.importTables()
 	l.functionStarts()
 	l.dataInCode()
 	l.entry()
 	l.initializers()
 	l.unwindInfo()
+	l.ehFrames()
 	l.codeSignature()
 	l.mitigations()
 }

@@ -114,6 +114,10 @@ func (l *loader) layout() {
 		}
 	}
 	l.im.NormalizeSegments()
+	if l.ftype == typeObject {
+		l.im.Base = ObjectBase
+		return
+	}
 	for _, s := range l.segments {
 		if s.name == "__TEXT" {
 			l.im.Base = s.addr
@@ -154,6 +158,9 @@ func (l *loader) segment(c command, wide bool) {
 	} else {
 		s.addr, s.size = uint64(l.u32(d[24:])), uint64(l.u32(d[28:]))
 		s.off, s.fileSize = uint64(l.u32(d[32:])), uint64(l.u32(d[36:]))
+	}
+	if l.ftype == typeObject {
+		s.addr += ObjectBase
 	}
 	s.initProt = l.u32(tail[4:])
 	n := int(l.u32(tail[8:]))
@@ -215,6 +222,9 @@ func (l *loader) section(d []byte, wide bool, seg segment, perm object.Permissio
 	} else {
 		s.addr, s.size = uint64(l.u32(d[32:])), uint64(l.u32(d[36:]))
 	}
+	if l.ftype == typeObject {
+		s.addr += ObjectBase
+	}
 	s.off = l.u32(t)
 	align := l.u32(t[4:])
 	s.relocs, s.nreloc, s.flags = l.u32(t[8:]), l.u32(t[12:]), l.u32(t[16:])
@@ -254,7 +264,7 @@ func (l *loader) section(d []byte, wide bool, seg segment, perm object.Permissio
 // objectSegment maps one section of an object: its single segment says nothing
 // about protection.
 func (l *loader) objectSegment(s *section, out *object.Section) bool {
-	if s.flags&attrDebug != 0 {
+	if s.flags&attrDebug != 0 && s.name != compactUnwindName {
 		return false
 	}
 	switch {

@@ -41,10 +41,10 @@ func (l *loader) dataInCode() {
 }
 
 // addressOf is where a file offset is mapped. In objects, offsets count from
-// the first section, whose address is 0.
+// the first section.
 func (l *loader) addressOf(off uint64) (uint64, bool) {
 	if l.ftype == typeObject {
-		return off, l.im.SegmentAt(off) != nil
+		return ObjectBase + off, l.im.SegmentAt(ObjectBase+off) != nil
 	}
 	for _, s := range l.segments {
 		if off >= s.off && off-s.off < s.fileSize {

@@ -31,7 +31,8 @@ type symbolTable struct {
 	strings []byte
 	size    int
 	count   int
-	defined map[string]bool // names defined here
+	names   []string          // read so far
+	defined map[string]uint64 // addresses of names defined here
 }
 
 type nlist struct {
@@ -50,14 +51,20 @@ func (l *loader) nlist(i int) nlist {
 	t := &l.symtab
 	r := t.records[i*t.size:]
 	n := nlist{typ: r[4], sect: r[5], desc: l.order.Uint16(r[6:]), value: l.word(r[8:])}
-	if x := uint64(l.u32(r)); x != 0 && x < uint64(len(t.strings)) {
-		n.name, _ = l.name(t.strings[x:])
+	if l.ftype == typeObject && n.typ&nTypeMask == nSection && !n.stab() {
+		n.value += ObjectBase
+	}
+	if n.name = t.names[i]; n.name == "" {
+		if x := uint64(l.u32(r)); x != 0 && x < uint64(len(t.strings)) {
+			n.name, _ = l.name(t.strings[x:])
+			t.names[i] = n.name
+		}
 	}
 	return n
 }
 
 func (l *loader) readSymbols() {
-	l.symtab.defined = map[string]bool{}
+	l.symtab.defined = map[string]uint64{}
 	if c, ok := l.find(80, cmdDysymtab); ok {
 		off, n := uint64(l.u32(c.data[56:])), uint64(l.u32(c.data[60:]))
 		l.indirect = l.file(off, 4*n, "indirect symbol table")
@@ -73,6 +80,7 @@ func (l *loader) readSymbols() {
 	t.records = l.file(uint64(l.u32(c.data[8:])), n*uint64(t.size), "symbol table")
 	t.strings = l.file(uint64(l.u32(c.data[16:])), uint64(l.u32(c.data[20:])), "string table")
 	t.count = len(t.records) / t.size
+	t.names = make([]string, t.count)
 	stabs, local := 0, 0
 	l.im.Symbols = make([]object.Symbol, 0, t.count)
 	for i := range t.count {
@@ -132,7 +140,7 @@ func (l *loader) symbol(s nlist) {
 		return
 	}
 	if out.Defined {
-		l.symtab.defined[s.name] = true
+		l.symtab.defined[s.name] = out.Addr
 	}
 	l.im.Symbols = append(l.im.Symbols, out)
 }

@@ -1,6 +1,9 @@
 package macho
 
 import (
+	"slices"
+
+	"rea/providers/format/ehframe"
 	"rea/providers/format/object"
 )
 
@@ -9,6 +12,9 @@ import (
 // encodings share an entry, so an entry gives a start but no size. An encoding
 // of zero marks code without unwind information, which need not be a function.
 func (l *loader) unwindInfo() {
+	if l.ftype == typeObject {
+		l.objectUnwind()
+	}
 	s := l.im.Section("__TEXT,__unwind_info")
 	if s == nil || !s.Mapped {
 		return
@@ -55,6 +61,32 @@ func (l *loader) unwindInfo() {
 	if lsdaFirst < lsdaEnd && lsdaEnd <= uint64(len(b)) {
 		l.unwindLSDAs(u, b[lsdaFirst:lsdaEnd])
 	}
+}
+
+// ehFrames reads the call frames of code that compact unwind can't describe,
+// and of old images. Some linkers did not relocate them: an entry that begins
+// at none of the functions which other tables name is not believed.
+func (l *loader) ehFrames() {
+	s := l.im.Section("__TEXT,__eh_frame")
+	if s == nil || !s.Mapped || s.Size == 0 {
+		return
+	}
+	known := map[uint64]bool{}
+	for _, h := range l.im.Hints {
+		if h.Source == object.FromFunctionStarts || h.Source == object.FromCompactUnwind {
+			known[h.Addr] = true
+		}
+	}
+	frames := []object.Range{{Addr: s.Addr, Size: s.Size}}
+	t := ehframe.Read(l.im, ehframe.Location{Frames: frames, TextBase: l.im.Base})
+	if len(known) > 0 {
+		before := len(t.FDEs)
+		t.FDEs = slices.DeleteFunc(t.FDEs, func(f ehframe.FDE) bool { return !known[f.Addr] })
+		if wrong := before - len(t.FDEs); wrong > 0 {
+			l.im.Note("%d of %d call frame entries begin at no function that other tables know; they are left out", wrong, before)
+		}
+	}
+	t.AddTo(l.im)
 }
 
 type compactUnwind struct {
@@ -152,6 +184,32 @@ func (l *loader) unwindLSDAs(u *compactUnwind, pairs []byte) {
 	}
 	if bad > 0 {
 		l.im.Note("exception tables of %d functions can't be read", bad)
+	}
+}
+
+// compactUnwindName is where an object keeps what the linker makes the compact
+// unwind table from.
+const compactUnwindName = "__LD,__compact_unwind"
+
+// objectUnwind reads the entries of an object: start, length, encoding,
+// personality and exception table of each function.
+func (l *loader) objectUnwind() {
+	s := l.im.Section(compactUnwindName)
+	if s == nil || !s.Mapped {
+		return
+	}
+	p := l.pointerSize()
+	size := 3*p + 8
+	b := l.im.SectionBytes(s)
+	if !l.spend(len(b) / size) {
+		return
+	}
+	for ; len(b) >= size; b = b[size:] {
+		start, length := l.word(b), uint64(l.u32(b[p:]))
+		l.hint(start, length, "", object.FromCompactUnwind)
+		if lsda := l.word(b[2*p+8:]); lsda != 0 && !l.lsda(start, lsda) {
+			l.im.Note("the exception table of %#x can't be read", start)
+		}
 	}
 }
 

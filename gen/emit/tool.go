@@ -126,7 +126,6 @@ func spec(t *ir.Tool, api *ir.API) *jen.Statement {
 func enumValues(api *ir.API, typ string, values []string) []jen.Code {
 	out := make([]jen.Code, len(values))
 	for i, v := range values {
-		out[i] = jen.Qual(modelPath, typ).Call(jen.Lit(v))
 		for _, t := range api.Types {
 			if t.Pkg != "model" || t.Name != typ {
 				continue

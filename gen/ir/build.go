@@ -80,6 +80,14 @@ func (b *builder) tool(doc *load.Doc, codes map[string]bool) *Tool {
 	if t.Effects["records_evidence"] != (t.Evidence != nil) {
 		b.fail(x.Get("evidence"), "evidence is described exactly when effects.records_evidence is true")
 	}
+	for _, item := range x.At("requires", "engine").List() {
+		b.valueOf(item, "EngineCapability")
+	}
+	for _, item := range x.At("requires", "host").List() {
+		if !slices.Contains(Hosts, item.Text) {
+			b.fail(item, "host %q: it is one of %s", item.Text, strings.Join(Hosts, ", "))
+		}
+	}
 	t.Errors = slices.Clone(ImpliedErrors)
 	for _, item := range x.Get("errors").List() {
 		if !codes[item.Text] {
@@ -107,6 +115,24 @@ func (b *builder) tool(doc *load.Doc, codes map[string]bool) *Tool {
 	}
 	b.inputs(t, x)
 	return t
+}
+
+// Hosts are the operating systems that a tool can be bound to, as GOOS spells
+// them.
+var Hosts = []string{"darwin", "linux", "windows"}
+
+// valueOf refuses a name that is no value of a model's enum.
+func (b *builder) valueOf(item *load.Node, enum string) {
+	for _, t := range b.types {
+		if t.Pkg != "model" || t.Name != enum {
+			continue
+		}
+		if !slices.ContainsFunc(t.Values, func(v Value) bool { return v.JSON == item.Text }) {
+			b.fail(item, "%q is no value of %s", item.Text, t.Node.Pos.File)
+		}
+		return
+	}
+	b.fail(item, "there is no model %s to take %q from", enum, item.Text)
 }
 
 // inputs checks what x-tool says about single inputs, and finds the paths.
@@ -238,14 +264,17 @@ func (b *builder) fault(doc *load.Doc) *Fault {
 		Title: doc.Root.Str("title"), Doc: doc.Root.Str("description"), Category: x.Str("category"),
 		Retryable: x.True("retryable"), Action: x.At("remediation").Str("action"),
 		Restart: x.Get("remediation").True("restart_required")}
-	switch {
-	case x == nil:
+	if x == nil {
 		b.fail(doc.Root, "an error has x-error {code, category, retryable, message, remediation}")
-	case x.Str("code") != doc.Name:
+		return f
+	}
+	if x.Str("code") != doc.Name {
 		b.fail(x, "code %q in file %s.json: they are the same", x.Str("code"), doc.Name)
-	case !slices.Contains(Categories, f.Category):
-		b.fail(x, "category is one of %s", strings.Join(Categories, ", "))
-	case f.Action == "" || f.Doc == "" || x.Str("message") == "":
+	}
+	if !slices.Contains(Categories, f.Category) {
+		b.fail(x, "category %q: it is one of %s", f.Category, strings.Join(Categories, ", "))
+	}
+	if f.Action == "" || f.Doc == "" || x.Str("message") == "" {
 		b.fail(x, "an error has a description, a message and a remediation with an action")
 	}
 	details := doc.Root.At("$defs", "details")

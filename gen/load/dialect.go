@@ -134,7 +134,7 @@ func (d dialect) values(n *Node, typ string) {
 	}
 	for _, name := range []string{"minimum", "maximum"} {
 		if v := n.Get(name); v != nil && (v.Kind != Number || typ == "integer" && strings.ContainsAny(v.Text, ".eE")) {
-			d.faults.Add(v, "%s of an %s is one, written in digits", name, typ)
+			d.faults.Add(v, "%s is a number (of an integer: digits only)", name)
 		}
 	}
 	if p := n.Get("pattern"); p != nil {
@@ -159,7 +159,7 @@ func (d dialect) values(n *Node, typ string) {
 		}
 	}
 	if f := n.Get("format"); f != nil && !slices.Contains(formats[typ], f.Text) {
-		d.faults.Add(f, "format of an %s is one of %s", typ, quoted(formats[typ]))
+		d.faults.Add(f, "format is one of %s here", quoted(formats[typ]))
 	}
 	if u := n.Get("uniqueItems"); u != nil && u.Text != "true" {
 		d.faults.Add(u, "uniqueItems is true or absent")

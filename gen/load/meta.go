@@ -33,12 +33,30 @@ func checkMeta(meta []byte, tools []*Doc, faults *Faults) error {
 		if result.IsValid() {
 			continue
 		}
-		for _, f := range Findings(result) {
+		for _, f := range readable(doc.Root, Findings(result)) {
 			n, _ := doc.Root.Pointer(f.Pointer)
 			faults.Add(n, "%s: %s (contracts/meta.json)", cmp.Or(f.Pointer, "contract"), f.Message)
 		}
 	}
 	return nil
+}
+
+// readable puts right what the library says of properties that are not there or
+// should not be, and drops what it says of the values around another failure.
+func readable(root *Node, all []Finding) []Finding {
+	var out []Finding
+	for _, f := range all {
+		if slices.ContainsFunc(all, func(o Finding) bool { return strings.HasPrefix(o.Pointer, f.Pointer+"/") }) {
+			continue
+		}
+		if _, there := root.Pointer(f.Pointer); !there {
+			f.Message = "is missing"
+		} else if strings.Contains(f.Message, "schema is set to 'false'") {
+			f.Message = "is not a known property"
+		}
+		out = append(out, f)
+	}
+	return slices.Compact(out)
 }
 
 // A Finding is one failure that the schema library reports.

@@ -55,7 +55,8 @@ func (n namer) target(addr model.Address, name *string) (text string, known bool
 
 // madeFrom tells names such as sub_401000, which engines make from the address.
 func madeFrom(name string, addr model.Address) bool {
-	return strings.HasSuffix(strings.ToLower(name), "_"+strings.TrimPrefix(addr.String(), "0x"))
+	n, err := strconv.ParseUint(name[strings.LastIndexByte(name, '_')+1:], 16, 64)
+	return err == nil && n == uint64(addr)
 }
 
 // assembly writes instructions without the addresses in them: a jump inside of

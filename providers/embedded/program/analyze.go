@@ -79,6 +79,7 @@ func newRecovery(ctx context.Context, im *object.Image, dec isa.Decoder, opt Opt
 	}
 	r.static = r.fixedBase()
 	r.counted = im.GoVersion != ""
+	r.frames = slices.ContainsFunc(im.Hints, func(h object.FunctionHint) bool { return h.Source == object.FromEHFrame })
 	r.indexStubs()
 	for i := range im.Segments {
 		s := &im.Segments[i]
@@ -159,26 +160,23 @@ func sectionIndex(im *object.Image, a uint64) int {
 	return -1
 }
 
-// trustUnwind says whether the file's unwind tables describe practically every
-// function that calls reach, so that nothing is added by inference (FETCH:
-// heuristics on top of complete call frames only add errors). Windows unwind
-// data leaves out leaf functions and is never complete in this sense.
-func (r *recovery) trustUnwind() bool {
-	if r.im.Format == object.PE && r.im.Arch != object.X86 {
-		for _, h := range r.im.Hints {
-			if h.Source == object.FromPData {
-				return false
-			}
-		}
+// open says whether functions may be inferred at off. Next to functions that
+// call frames describe nothing is added by inference: heuristics on top of
+// complete call frames only add errors (FETCH). Where a neighbour has no frame,
+// as between objects built without unwind tables, there is reason to look.
+// Windows unwind data leaves out leaf functions and never closes a region.
+func (r *recovery) open(off uint32) bool {
+	if !r.frames {
+		return true
 	}
-	with, without := 0, 0
-	for _, f := range r.funcs {
-		switch r.why[f.entry].ev {
-		case ByUnwind, ByFunctionStarts, ByGoTable:
-			with++
-		case ByCall, ByPointer, BySymbol, ByExport:
-			without++
+	g := r.sp.at(off)
+	i, _ := slices.BinarySearchFunc(r.funcs, off, func(f *fn, o uint32) int { return cmp.Compare(f.entry, o) })
+	bare := func(k int) bool {
+		if k < 0 || k >= len(r.funcs) {
+			return false
 		}
+		f := r.funcs[k]
+		return f.entry >= g.base && f.entry < g.end() && r.why[f.entry].ev != ByUnwind && !r.stubs[f.entry]
 	}
-	return with > 0 && without <= 8+with/50
+	return bare(i-1) || bare(i) && r.funcs[i].entry != off || bare(i+1)
 }

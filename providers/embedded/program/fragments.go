@@ -210,12 +210,27 @@ func (r *recovery) parentOf(c uint32, group []incoming, orphan bool) *fn {
 				return first
 			}
 			cond = cond || g.kind == exitCond
+		case exitFall:
+			if first.entry < c && r.starts.next(first.entry+1, c) >= c {
+				cond = true // it runs on into c
+			}
 		default:
 			return nil
 		}
 	}
-	if cond && r.sp.addr(c)%16 != 0 {
+	if cond && (r.sp.addr(c)%16 != 0 || r.continues(first, c)) {
 		return first
 	}
 	return nil
+}
+
+// continues says whether a piece of f ends right at c, or its padding does:
+// assembly may describe one function by several entries.
+func (r *recovery) continues(f *fn, c uint32) bool {
+	i := r.extentAt(c)
+	if i <= 0 || r.extents[i].lo != c || r.extents[i-1].owner != f.entry {
+		return false
+	}
+	prev := &r.extents[i-1]
+	return prev.hi == c
 }

@@ -19,7 +19,7 @@ const maxGapRounds = 256
 
 // fillGaps looks once through all gaps and adds what it accepts.
 func (r *recovery) fillGaps() (bool, error) {
-	if r.allCovered() || r.gapRounds >= maxGapRounds || r.trustUnwind() {
+	if r.allCovered() || r.gapRounds >= maxGapRounds {
 		return false, nil
 	}
 	r.gapRounds++
@@ -34,7 +34,7 @@ func (r *recovery) fillGaps() (bool, error) {
 			}
 			lo = r.nextGap(owned, lo, g.end())
 			hi := r.gapEnd(owned, lo, g.end())
-			if a := r.skipPadding(lo, hi); a < hi {
+			if a := r.skipPadding(lo, hi); a < hi && r.open(a) {
 				if x, ok := r.judgeGap(a, hi, align, owned); ok {
 					finds = append(finds, x)
 				}

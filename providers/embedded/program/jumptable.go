@@ -2,6 +2,7 @@ package program
 
 import (
 	"encoding/binary"
+	"math/bits"
 	"slices"
 
 	"rea/providers/embedded/isa"
@@ -83,17 +84,23 @@ func matchShape(target lin) (shape, bool) {
 	}
 	s.t.addr = uint64(t.arg.c)
 	s.index = one(t.arg.t[0].term)
-	// two-level: the index is itself a byte or halfword from a constant table
-	b := bare(s.index)
-	if b.n == 1 && b.t[0].coef == 1 {
-		x := b.t[0].term
-		if x.kind == termLoad && x.size <= 2 && x.arg.n == 1 && x.arg.c > 0x100 && x.arg.t[0].coef == int64(x.size) {
-			s.t.addr += uint64(b.c) * uint64(s.t.entry)
-			s.t.indexAddr, s.t.indexLen = uint64(x.arg.c), int(x.size)
-			s.index = one(x.arg.t[0].term)
-		}
-	}
 	return s, true
+}
+
+// twoLevel reads the index as a byte or halfword from a constant table.
+func (s *shape) twoLevel() bool {
+	b := bare(s.index)
+	if b.n != 1 || b.t[0].coef != 1 {
+		return false
+	}
+	x := b.t[0].term
+	if x.kind != termLoad || x.size > 2 || x.arg.n != 1 || x.arg.c < 0x100 || x.arg.t[0].coef != int64(x.size) {
+		return false
+	}
+	s.t.addr += uint64(b.c) * uint64(s.t.entry)
+	s.t.indexAddr, s.t.indexLen = uint64(x.arg.c), int(x.size)
+	s.index = one(x.arg.t[0].term)
+	return true
 }
 
 // limit finds the number of entries from the bounds met on the path. It may
@@ -132,9 +139,12 @@ func (s *shape) limit(p *path) bool {
 // tableFinder is one worker's scratch state.
 type tableFinder struct {
 	p     path
+	scan  refScanner // constants of registers at block starts
 	preds [][]int32
 	trail []int32
 	tries int
+
+	constant bool // scan holds a fixed point
 }
 
 // findTable resolves the indirect jump at off in f. It returns nil when the
@@ -144,7 +154,6 @@ func (r *recovery) findTable(tf *tableFinder, f *fn, off uint32) *table {
 	if bi < 0 {
 		return nil
 	}
-	r.predecessors(tf, f)
 	tf.tries = 0
 	var found *shape
 	for depth := 1; depth <= pathDepth && tf.tries < pathTries; depth++ {
@@ -217,6 +226,14 @@ func (r *recovery) predecessors(tf *tableFinder, f *fn) {
 func (r *recovery) evaluate(tf *tableFinder, f *fn, off uint32) (*shape, bool) {
 	p := &tf.p
 	p.reset(r.im.Arch)
+	first := tf.trail[len(tf.trail)-1]
+	if tf.constant && tf.scan.set[first] {
+		c := &tf.scan.in[first]
+		for m := c.known; m != 0; m &= m - 1 {
+			i := bits.TrailingZeros64(m)
+			p.set(isa.Reg(i), constant(int64(c.val[i])))
+		}
+	}
 	var in isa.Inst
 	for k := len(tf.trail) - 1; k >= 0; k-- {
 		b := &f.blocks[tf.trail[k]]
@@ -258,7 +275,13 @@ func (r *recovery) evaluate(tf *tableFinder, f *fn, off uint32) (*shape, bool) {
 		return nil, false
 	}
 	s.t.jump = off
-	return &s, s.limit(p)
+	if s.limit(p) {
+		return &s, true
+	}
+	if deep := s; deep.twoLevel() && deep.limit(p) {
+		return &deep, true
+	}
+	return &s, false
 }
 
 func (r *recovery) decode(off uint32, in *isa.Inst) {
@@ -396,12 +419,14 @@ func (r *recovery) resolveTables() (bool, error) {
 	found := make([][]*table, len(todo))
 	finders := make([]tableFinder, r.workers)
 	err := each(r.ctx, r.workers, len(todo), 1, func(w, k int) {
-		f := r.funcs[todo[k]]
+		f, tf := r.funcs[todo[k]], &finders[w]
+		r.predecessors(tf, f)
+		tf.constant = r.constants(&tf.scan, f)
 		for _, j := range f.indirect {
 			if t := r.tables[j]; t != nil && t.bounded {
 				continue
 			}
-			if t := r.findTable(&finders[w], f, j); t != nil {
+			if t := r.findTable(tf, f, j); t != nil {
 				found[k] = append(found[k], t)
 			}
 		}

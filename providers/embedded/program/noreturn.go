@@ -9,7 +9,8 @@ import (
 // No-return inference: imports that end the program are known by name; a
 // function none of whose paths returns, when the calls already known not to
 // return are taken as ends, does not return either; its callers are then
-// walked again, until nothing changes. (The greatest fixed point: functions
+// walked again, until nothing changes. A call right before another function's
+// entry, or before padding up to it, does not return either. (The greatest fixed point: functions
 // are taken to return until every path is seen to end otherwise.)
 
 // noReturnNames are functions of the C, C++ and system libraries, and of
@@ -118,7 +119,7 @@ func (r *recovery) mayLeave(f *fn) bool {
 		return true
 	}
 	for _, e := range f.exits {
-		if e.to == none || !r.noRet.has(e.to) {
+		if e.kind != exitFallCall && (e.to == none || !r.noRet.has(e.to)) {
 			return true
 		}
 	}

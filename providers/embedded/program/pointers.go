@@ -135,14 +135,12 @@ func (r *recovery) addPointers() (bool, error) {
 			cands = append(cands, cand{p.to, p.at, ByPointer})
 		}
 	}
-	if !r.trustUnwind() {
-		taken, err := r.takenAddresses()
-		if err != nil {
-			return false, err
-		}
-		for _, p := range taken {
-			cands = append(cands, cand{p.to, p.at, ByAddress})
-		}
+	taken, err := r.takenAddresses()
+	if err != nil {
+		return false, err
+	}
+	for _, p := range taken {
+		cands = append(cands, cand{p.to, p.at, ByAddress})
 	}
 	// well aligned targets first: labels in the middle of a function are rarely aligned
 	slices.SortStableFunc(cands, func(a, b cand) int {
@@ -157,7 +155,7 @@ func (r *recovery) addPointers() (bool, error) {
 		if r.starts.has(c.to) || r.covered.has(c.to) || labels.has(c.to) || owned.has(c.to) && !r.splitHere(c.to) || r.rejected[c.to] {
 			continue
 		}
-		if !r.plausible(c.to) || !r.looksLikeFunction(c.to, owned) {
+		if !r.plausible(c.to) || !r.looksLikeFunction(c.to, owned, c.ev == ByAddress && !r.open(c.to)) {
 			r.rejected[c.to] = true
 			continue
 		}

@@ -189,9 +189,13 @@ func (r *recovery) prologueInst(in *isa.Inst) bool {
 	return in.HasMem && in.Mem.Base == sp && in.Writes&(1<<sp) != 0 && in.Mem.Disp < 0
 }
 
-// looksLikeFunction judges a start that something points to.
-func (r *recovery) looksLikeFunction(off uint32, owned bitset) bool {
+// looksLikeFunction judges a start that something points to. Where there is
+// reason for doubt it must open a frame and come to known code.
+func (r *recovery) looksLikeFunction(off uint32, owned bitset, doubt bool) bool {
 	p := r.probeAt(off, owned)
+	if doubt && (!p.prologue || p.calls == 0 && !p.returns) {
+		return false
+	}
 	return p.ok && p.insts >= probeMin && p.inner == nil && !p.odd && !p.zeroes
 }
 

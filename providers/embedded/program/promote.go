@@ -34,9 +34,10 @@ func (r *recovery) splitJumps() (bool, error) {
 	if len(open) == 0 {
 		return false, nil
 	}
+	align := r.usualAlignment()
 	got := make([][]jumpSplit, len(open))
 	err := each(r.ctx, r.workers, len(open), 8, func(_, i int) {
-		got[i] = r.splitsOf(open[i], twice)
+		got[i] = r.splitsOf(open[i], twice, align)
 	})
 	if err != nil {
 		return false, err
@@ -60,7 +61,7 @@ func (r *recovery) splitJumps() (bool, error) {
 type jumpSplit struct{ from, to uint32 }
 
 // splitsOf judges the jump targets inside one function.
-func (r *recovery) splitsOf(f *fn, shared bitset) []jumpSplit {
+func (r *recovery) splitsOf(f *fn, shared bitset, align uint32) []jumpSplit {
 	var cands []jumpSplit
 	for i := range f.blocks {
 		b := &f.blocks[i]
@@ -77,10 +78,11 @@ func (r *recovery) splitsOf(f *fn, shared bitset) []jumpSplit {
 			lo, hi = t, f.entry
 		}
 		between := r.starts.next(lo+1, hi) < hi || t < f.entry
-		if !between && !shared.has(t) && !(k == kindJump && r.behindPadding(t)) {
+		next := k == kindJump && t == b.end // compilers never jump to the next instruction inside a function
+		if !between && !shared.has(t) && !next && !(k == kindJump && r.behindPadding(t)) {
 			continue
 		}
-		if k == kindCond && (!between || r.sp.addr(t)%16 != 0) {
+		if k == kindCond && (!between || r.sp.addr(t)%uint64(align) != 0) {
 			continue
 		}
 		cands = append(cands, jumpSplit{b.last, t})
@@ -89,13 +91,61 @@ func (r *recovery) splitsOf(f *fn, shared bitset) []jumpSplit {
 		return nil
 	}
 	slices.SortStableFunc(cands, func(a, b jumpSplit) int { return cmp.Or(cmp.Compare(a.to, b.to), cmp.Compare(a.from, b.from)) })
+	cands = slices.CompactFunc(cands, func(a, b jumpSplit) bool { return a.to == b.to })
 	r.computeHeights(f)
-	var out []jumpSplit
-	for i, c := range cands {
-		if i > 0 && cands[i-1].to == c.to {
-			continue
+	for len(cands) > 0 {
+		stops := make([]bool, len(f.blocks))
+		for _, c := range cands {
+			stops[f.blockStart(c.to)] = true
 		}
-		if r.separable(f, c.to) {
+		first := r.frontier(f, cands)
+		if len(first) == 0 {
+			return nil
+		}
+		var out []jumpSplit
+		for _, c := range first {
+			if r.separable(f, c.to, stops) {
+				out = append(out, c)
+			}
+		}
+		if len(out) > 0 {
+			return out
+		}
+		cands = slices.DeleteFunc(cands, func(c jumpSplit) bool { return slices.Contains(first, c) })
+	}
+	return nil
+}
+
+// frontier keeps the candidates that the entry reaches without passing through
+// another one: what lies behind a split is judged once it is a function.
+func (r *recovery) frontier(f *fn, cands []jumpSplit) []jumpSplit {
+	ei := f.blockStart(f.entry)
+	if ei < 0 {
+		return nil
+	}
+	const seen, stop, met = 1, 2, 4
+	mark := make([]uint8, len(f.blocks))
+	for _, c := range cands {
+		mark[f.blockStart(c.to)] |= stop
+	}
+	stack := []int{ei}
+	mark[ei] |= seen
+	for len(stack) > 0 {
+		i := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		r.succ(f, &f.blocks[i], func(to uint32, _ EdgeKind) {
+			j := f.blockStart(to)
+			if mark[j]&stop != 0 {
+				mark[j] |= met
+			} else if mark[j]&seen == 0 {
+				mark[j] |= seen
+				stack = append(stack, j)
+			}
+		})
+	}
+	var out []jumpSplit
+	for _, c := range cands {
+		if mark[f.blockStart(c.to)]&met != 0 {
 			out = append(out, c)
 		}
 	}
@@ -147,8 +197,9 @@ func isPadding(b []byte, in *isa.Inst) bool {
 }
 
 // separable says whether the blocks t reaches are apart from those reached
-// without it, and every way to t is a jump made at entry height.
-func (r *recovery) separable(f *fn, t uint32) bool {
+// without it, and every way to t is a jump made at entry height. stops marks
+// the blocks other candidates start, which both sides leave alone.
+func (r *recovery) separable(f *fn, t uint32, stops []bool) bool {
 	n := len(f.blocks)
 	ti, ei := f.blockStart(t), f.blockStart(f.entry)
 	if ti < 0 || ei < 0 || n > 1<<16 {
@@ -156,7 +207,9 @@ func (r *recovery) separable(f *fn, t uint32) bool {
 	}
 	mark := make([]uint8, n)
 	ok := true
-	reach := func(from int, bit uint8, stop int) {
+	lo, hi := min(f.entry, t), max(f.entry, t)
+	apart := t < f.entry || r.starts.next(lo+1, hi) < hi
+	reach := func(from int, bit uint8) {
 		stack := []int{from}
 		mark[from] |= bit
 		for len(stack) > 0 {
@@ -165,14 +218,12 @@ func (r *recovery) separable(f *fn, t uint32) bool {
 			b := &f.blocks[i]
 			r.succ(f, b, func(to uint32, kind EdgeKind) {
 				j := f.blockStart(to)
-				if j == stop {
-					if kind != EdgeJump && kind != EdgeTaken {
-						ok = false
-						return
-					}
-					h := r.heightOf(f, b.last)
-					if !h.spKnown || h.sp != 0 {
-						ok = false
+				if bit == 2 && j == ei && kind != EdgeFall {
+					return // a tail call back
+				}
+				if stops[j] {
+					if j == ti && bit == 1 {
+						ok = ok && r.mayTailCall(f, b, kind, apart)
 					}
 					return
 				}
@@ -183,15 +234,73 @@ func (r *recovery) separable(f *fn, t uint32) bool {
 			})
 		}
 	}
-	reach(ei, 1, ti)
+	reach(ei, 1)
 	if !ok {
 		return false
 	}
-	reach(ti, 2, -1)
-	for _, m := range mark {
-		if m == 3 {
-			return false
+	reach(ti, 2)
+	for i, m := range mark {
+		if m == 3 || m == 1 && !apart && f.blocks[i].start > t {
+			return false // shared, or the function goes on behind t
 		}
 	}
-	return mark[ei]&2 == 0
+	return mark[ei]&2 == 0 && (apart || r.opensFrame(t) || r.jumpsNext(f, t))
+}
+
+// mayTailCall says whether an edge can be a tail call.
+func (r *recovery) mayTailCall(f *fn, b *block, kind EdgeKind, apart bool) bool {
+	switch kind {
+	case EdgeJump:
+	case EdgeTaken:
+		if !apart {
+			return false
+		}
+	case EdgeFall:
+		k := r.d.kind(b.last) // running on behind a call: the call does not return
+		return k == kindCall || k == kindIndCall || r.endsInPadding(b)
+	default:
+		return false
+	}
+	h := r.heightOf(f, b.last)
+	return h.spKnown && h.sp == 0
+}
+
+// jumpsNext says whether the instruction right before t is a jump to t.
+func (r *recovery) jumpsNext(f *fn, t uint32) bool {
+	i := f.blockStart(t) - 1
+	return i >= 0 && f.blocks[i].end == t && r.d.kind(f.blocks[i].last) == kindJump && r.d.target(f.blocks[i].last) == t
+}
+
+// endsInPadding says whether b ends in nops behind a call.
+func (r *recovery) endsInPadding(b *block) bool {
+	call := false
+	for a := b.start; a < b.end; a += max(1, r.d.size(a)) {
+		switch r.d.kind(a) {
+		case kindNop:
+		case kindCall, kindIndCall:
+			call = true
+		default:
+			call = false
+		}
+	}
+	return call
+}
+
+// opensFrame says whether one of the first instructions at t sets up a frame.
+func (r *recovery) opensFrame(t uint32) bool {
+	var in isa.Inst
+	for range 4 {
+		if r.d.meta[t] == 0 {
+			return false
+		}
+		r.decode(t, &in)
+		if r.prologueInst(&in) {
+			return true
+		}
+		if in.Flow != isa.Next {
+			return false
+		}
+		t += uint32(in.Len)
+	}
+	return false
 }

@@ -59,6 +59,7 @@ type recovery struct {
 	uncovered   int // bytes outside stated extents, counted once
 
 	counted    bool // strings carry lengths (Go), they are not ended by zeroes
+	frames     bool // call frame information exists
 	stubIndex  []stubEntry
 	static     bool // loaded at a fixed address: immediates may be addresses
 	codeRelocs bool // relocations apply inside code
@@ -132,6 +133,45 @@ func (r *recovery) drop(off uint32) {
 	r.funcs = slices.DeleteFunc(r.funcs, func(f *fn) bool { return f.entry == off })
 }
 
+// demote takes back starts that weak evidence suggested and a walk refutes:
+// the function right before runs into them, or jumps to them conditionally.
+func (r *recovery) demote() (bool, error) {
+	var out []uint32
+	for _, f := range r.funcs {
+		for _, e := range f.exits {
+			if e.to == none || e.to <= f.entry || !r.starts.has(e.to) || e.kind != exitFall && e.kind != exitCond {
+				continue
+			}
+			ev := r.why[e.to].ev
+			if ev < ByPointer || e.kind == exitCond && ev != ByJump && ev != ByGap {
+				continue
+			}
+			if r.starts.next(f.entry+1, e.to) == e.to {
+				out = append(out, e.to)
+				f.dirty = true
+			}
+		}
+	}
+	slices.Sort(out)
+	out = slices.Compact(out)
+	for _, o := range out {
+		r.drop(o)
+		r.rejected[o] = true
+		r.refused[o] = maxRefusals
+	}
+	if len(out) == 0 {
+		return false, nil
+	}
+	for _, f := range r.funcs {
+		for _, e := range f.exits {
+			if _, gone := slices.BinarySearch(out, e.to); gone {
+				f.dirty = true
+			}
+		}
+	}
+	return true, nil
+}
+
 // own walks dirty functions, follows calls to new functions and infers which
 // do not return, until nothing changes.
 func (r *recovery) own() error {
@@ -190,7 +230,7 @@ func (r *recovery) callees(walked []*fn) []uint32 {
 			if e.kind > exitCond || e.to == none || r.starts.has(e.to) || r.covered.has(e.to) {
 				continue
 			}
-			if r.d.kind(e.from) == kindIndJump {
+			if r.d.kind(e.from) == kindIndJump || !f.inside(e.from) {
 				continue
 			}
 			if r.add(e.to, ByJump, r.sp.addr(e.from)) {
@@ -206,7 +246,7 @@ func (r *recovery) run() error {
 	if err := r.d.run(r.ctx, r.workers, r.seed()); err != nil {
 		return err
 	}
-	stages := []func() (bool, error){r.resolveTables, r.mergeParts, r.splitJumps, r.addPointers, r.fillGaps}
+	stages := []func() (bool, error){r.resolveTables, r.mergeParts, r.demote, r.splitJumps, r.addPointers, r.fillGaps}
 	for range maxRounds {
 		if err := r.own(); err != nil {
 			return err

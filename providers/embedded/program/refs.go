@@ -65,14 +65,26 @@ const refPasses = 6
 
 // scan collects the references of f.
 func (r *recovery) scan(s *refScanner, f *fn) {
-	flow := r.im.Arch == object.ARM64
-	if !flow {
+	if r.im.Arch != object.ARM64 {
 		for i := range f.blocks {
 			c := consts{}
 			r.scanBlock(s, &f.blocks[i], &c, true)
 		}
 		return
 	}
+	stable := r.constants(s, f)
+	for i := range f.blocks {
+		c := consts{}
+		if s.set[i] && stable {
+			c = s.in[i]
+		}
+		r.scanBlock(s, &f.blocks[i], &c, true)
+	}
+}
+
+// constants computes the registers that hold constants at the start of every
+// block of f. It gives up, and says so, when a few passes do not settle.
+func (r *recovery) constants(s *refScanner, f *fn) bool {
 	n := len(f.blocks)
 	if cap(s.in) < n {
 		s.in, s.set = make([]consts, n), make([]bool, n)
@@ -82,9 +94,15 @@ func (r *recovery) scan(s *refScanner, f *fn) {
 	if i := f.blockStart(f.entry); i >= 0 {
 		s.in[i], s.set[i] = consts{}, true
 	}
-	stable := false
-	for pass := 0; pass < refPasses && !stable; pass++ {
-		stable = true
+	flow := func(j, i int, c *consts) bool {
+		if !s.set[j] {
+			s.in[j], s.set[j] = *c, true
+			return j <= i
+		}
+		return s.in[j].meet(c) && j <= i
+	}
+	for range refPasses {
+		again := false
 		for i := range f.blocks {
 			if !s.set[i] {
 				continue
@@ -92,34 +110,18 @@ func (r *recovery) scan(s *refScanner, f *fn) {
 			c := s.in[i]
 			r.scanBlock(s, &f.blocks[i], &c, false)
 			r.succ(f, &f.blocks[i], func(to uint32, kind EdgeKind) {
-				j := f.blockStart(to)
 				if kind == EdgeLandingPad {
-					c := consts{}
-					if !s.set[j] {
-						s.in[j], s.set[j], stable = c, true, false
-					} else if s.in[j].meet(&c) {
-						stable = false
-					}
+					again = flow(f.blockStart(to), i, &consts{}) || again
 					return
 				}
-				if !s.set[j] {
-					s.in[j], s.set[j] = c, true
-					if j <= i {
-						stable = false
-					}
-				} else if s.in[j].meet(&c) && j <= i {
-					stable = false
-				}
+				again = flow(f.blockStart(to), i, &c) || again
 			})
 		}
-	}
-	for i := range f.blocks {
-		c := consts{}
-		if s.set[i] && stable {
-			c = s.in[i]
+		if !again {
+			return true
 		}
-		r.scanBlock(s, &f.blocks[i], &c, true)
 	}
+	return false
 }
 
 // scanBlock advances c over a block and, when emit is set, records references.

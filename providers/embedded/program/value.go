@@ -400,7 +400,11 @@ func (p *path) mask(in *isa.Inst) (lin, bool) {
 func (p *path) compare(in *isa.Inst) {
 	p.cmpOK = false
 	if in.Class == isa.Compare {
-		p.setCompare(p.operand1(in), p.operand2(in))
+		b := p.operand2(in)
+		if b.isConst() && (in.Size == 1 || in.Size == 2) { // immediates are sign-extended beyond the operand
+			b.c &= 1<<(8*in.Size) - 1
+		}
+		p.setCompare(p.operand1(in), b)
 	}
 }
 

@@ -31,7 +31,7 @@ const (
 	exitJump exitKind = iota
 	exitCond
 	exitFall     // runs into another function
-	exitFallCall // the same, behind a call
+	exitFallCall // the same, behind a call: the call does not return
 	exitLost     // runs into bytes that do not decode, or out of the region
 )
 
@@ -139,7 +139,7 @@ func (r *recovery) walkFrom(w *walker, f *fn, off uint32) {
 			f.exits = append(f.exits, exit{prev, none, exitLost})
 			return
 		}
-		if !first && off != f.entry && (r.starts.has(off) || r.covered.has(off) && (len(f.extents) == 0 || !f.inside(off))) {
+		if !first && off != f.entry && (r.starts.has(off) || r.covered.has(off) && !f.inside(off) || prevCall && len(f.extents) > 0 && !f.inside(off)) {
 			k := exitFall
 			if prevCall {
 				k = exitFallCall
@@ -148,7 +148,10 @@ func (r *recovery) walkFrom(w *walker, f *fn, off uint32) {
 			return
 		}
 		w.stamp[off] = w.epoch
-		prev, prevCall = off, false
+		prev = off
+		if d.kind(off) != kindNop {
+			prevCall = false
+		}
 		n := d.size(off)
 		switch d.kind(off) {
 		case kindInvalid:

@@ -24,7 +24,7 @@ func (a Address) MarshalText() ([]byte, error) { return a.append(nil), nil }
 
 // UnmarshalText reads the written form and no other.
 func (a *Address) UnmarshalText(text []byte) error {
-	v, ok := parseAddress(string(text))
+	v, ok := parseAddress(text)
 	if !ok {
 		return &InvalidError{Keyword: "pattern", Message: shown(string(text)) + " is not an address such as 0x401000"}
 	}
@@ -33,7 +33,7 @@ func (a *Address) UnmarshalText(text []byte) error {
 }
 
 // parseAddress accepts ^0x[0-9a-f]{1,16}$.
-func parseAddress(s string) (Address, bool) {
+func parseAddress(s []byte) (Address, bool) {
 	if len(s) < 3 || len(s) > 18 || s[0] != '0' || s[1] != 'x' {
 		return 0, false
 	}

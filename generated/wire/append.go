@@ -28,14 +28,13 @@ var plain = func() (t [utf8.RuneSelf]bool) {
 // AppendString appends s quoted and escaped as RFC 8785 asks.
 func AppendString[S ~string](dst []byte, s S) []byte {
 	dst = append(dst, '"')
-	start := 0
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c < utf8.RuneSelf {
-			if plain[c] {
-				i++
-				continue
-			}
+	start, i := 0, 0
+	for i < len(s) {
+		if c := s[i]; c < utf8.RuneSelf && plain[c] {
+			i++
+			continue
+		}
+		if c := s[i]; c < utf8.RuneSelf {
 			dst = append(dst, s[start:i]...)
 			dst = appendEscape(dst, c)
 			i++

@@ -113,6 +113,25 @@ func (d *Decoder) want(kind jsontext.Kind, name string) (jsontext.Token, error) 
 	return tok, nil
 }
 
+// quoted reads a string and gives its bytes, valid until the next read.
+func (d *Decoder) quoted(name string) ([]byte, error) {
+	if d.in.PeekKind() != jsontext.KindString {
+		_, err := d.want(jsontext.KindString, name)
+		return nil, err
+	}
+	raw, err := d.in.ReadValue()
+	if err != nil {
+		return nil, d.syntax(err)
+	}
+	text := raw[1 : len(raw)-1]
+	if bytes.IndexByte(text, '\\') >= 0 {
+		if text, err = jsontext.AppendUnquote(nil, raw); err != nil {
+			return nil, d.syntax(err)
+		}
+	}
+	return text, nil
+}
+
 func kindName(k jsontext.Kind) string {
 	switch k {
 	case jsontext.KindNull:
@@ -161,17 +180,8 @@ func (d *Decoder) Name() (name []byte, more bool, err error) {
 		_, err := d.token()
 		return nil, false, err
 	}
-	raw, err := d.in.ReadValue()
-	if err != nil {
-		return nil, false, d.syntax(err)
-	}
-	name = raw[1 : len(raw)-1]
-	if bytes.IndexByte(name, '\\') >= 0 {
-		if name, err = jsontext.AppendUnquote(nil, raw); err != nil {
-			return nil, false, d.syntax(err)
-		}
-	}
-	return name, true, nil
+	name, err = d.quoted("a property name")
+	return name, err == nil, err
 }
 
 // More reports whether the array has another item, and leaves it otherwise.
@@ -229,14 +239,13 @@ func (d *Decoder) Bool(v *bool) error {
 
 // Address reads an address.
 func (d *Decoder) Address(v *Address) error {
-	tok, err := d.want(jsontext.KindString, "an address such as \"0x401000\"")
+	text, err := d.quoted("an address such as \"0x401000\"")
 	if err != nil {
 		return err
 	}
-	s := tok.String()
-	a, ok := parseAddress(s)
+	a, ok := parseAddress(text)
 	if !ok {
-		return d.Invalid("pattern", "%s is not an address such as \"0x401000\"", shown(s))
+		return d.Invalid("pattern", "%s is not an address such as \"0x401000\"", shown(string(text)))
 	}
 	*v = a
 	return nil
@@ -278,17 +287,17 @@ func tooDeep(raw []byte, limit int) bool {
 
 // OneOf reads a string that must be among the names, which are in contract order.
 func OneOf[S ~string](d *Decoder, v *S, names ...S) error {
-	tok, err := d.want(jsontext.KindString, "a string")
+	text, err := d.quoted("a string")
 	if err != nil {
 		return err
 	}
-	s := tok.String()
 	for _, n := range names {
-		if s == string(n) {
+		if string(text) == string(n) {
 			*v = n
 			return nil
 		}
 	}
+	s := string(text)
 	if len(names) == 1 {
 		return d.Invalid("const", "%s must be %q", shown(s), names[0])
 	}
@@ -301,12 +310,12 @@ func OneOf[S ~string](d *Decoder, v *S, names ...S) error {
 
 // ConstString reads a string that can only be the given one.
 func (d *Decoder) ConstString(want string) error {
-	tok, err := d.want(jsontext.KindString, "a string")
+	text, err := d.quoted("a string")
 	if err != nil {
 		return err
 	}
-	if s := tok.String(); s != want {
-		return d.Invalid("const", "%s must be %q", shown(s), want)
+	if string(text) != want {
+		return d.Invalid("const", "%s must be %q", shown(string(text)), want)
 	}
 	return nil
 }
@@ -443,11 +452,15 @@ func shortNumber(text string) string {
 
 // integer reads a number without fraction as decimal digits.
 func (d *Decoder) integer() (string, error) {
-	tok, err := d.want(jsontext.KindNumber, "an integer")
-	if err != nil {
+	if d.in.PeekKind() != jsontext.KindNumber {
+		_, err := d.want(jsontext.KindNumber, "an integer")
 		return "", err
 	}
-	text := tok.String()
+	raw, err := d.in.ReadValue()
+	if err != nil {
+		return "", d.syntax(err)
+	}
+	text := string(raw)
 	plain, whole := plainInteger(text)
 	if !whole {
 		return "", d.Invalid("type", "must be an integer, not %s", shortNumber(text))

@@ -29,11 +29,11 @@ func (p *Pattern) MatchString(s string) bool {
 
 // String reads a string of any length.
 func (d *Decoder) String(v *string) error {
-	tok, err := d.want(jsontext.KindString, "a string")
+	text, err := d.quoted("a string")
 	if err != nil {
 		return err
 	}
-	*v = tok.String()
+	*v = string(text)
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package program
 
 import (
+	"rea/providers/embedded/arm64"
 	"rea/providers/embedded/isa"
 	"rea/providers/embedded/x86"
 	"rea/providers/format/object"
@@ -13,6 +14,8 @@ func decoderFor(im *object.Image) isa.Decoder {
 		return x86.New(32)
 	case object.X86_64:
 		return x86.New(64)
+	case object.ARM64:
+		return arm64.New()
 	}
 	return nil
 }

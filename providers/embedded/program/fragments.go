@@ -86,6 +86,7 @@ func (r *recovery) mergeParts() (bool, error) {
 		}
 	}
 	if len(merges) == 0 {
+		r.orphanParts(called, ins)
 		return false, nil
 	}
 	into := map[uint32]*fn{}
@@ -193,8 +194,9 @@ func (r *recovery) parentOf(c uint32, group []incoming, orphan bool) *fn {
 	if !single || first == self || self == nil {
 		return nil
 	}
+	loose := r.sp.addr(c)%16 != 0 || r.besidePart(c)
 	for _, e := range self.exits { // jumps back into the middle of its parent
-		if e.to != none && e.kind <= exitCond && !r.starts.has(e.to) && first.inside(e.to) {
+		if loose && e.to != none && e.kind <= exitCond && !r.starts.has(e.to) && first.inside(e.to) {
 			return first
 		}
 	}
@@ -218,19 +220,47 @@ func (r *recovery) parentOf(c uint32, group []incoming, orphan bool) *fn {
 			return nil
 		}
 	}
-	if cond && (r.sp.addr(c)%16 != 0 || r.continues(first, c)) {
+	if cond && loose {
 		return first
 	}
 	return nil
 }
 
-// continues says whether a piece of f ends right at c, or its padding does:
-// assembly may describe one function by several entries.
-func (r *recovery) continues(f *fn, c uint32) bool {
+// besidePart says whether a known part lies right before or behind the extent
+// at c: linkers collect the parts of all functions in one place.
+func (r *recovery) besidePart(c uint32) bool {
 	i := r.extentAt(c)
-	if i <= 0 || r.extents[i].lo != c || r.extents[i-1].owner != f.entry {
+	if i < 0 {
 		return false
 	}
-	prev := &r.extents[i-1]
-	return prev.hi == c
+	near := func(k int) bool {
+		if k < 0 || k >= len(r.extents) || r.sp.at(r.extents[k].lo) != r.sp.at(c) {
+			return false
+		}
+		_, part := r.parts[r.extents[k].lo]
+		return part
+	}
+	return near(i-1) || near(i+1)
+}
+
+// orphanParts marks starts that lie among parts, that nothing leads to and
+// that never return: parts whose parents no longer jump to them.
+func (r *recovery) orphanParts(called bitset, ins []incoming) {
+	reached := newBitset(r.sp.size)
+	for _, x := range ins {
+		reached.set(x.to)
+	}
+	for again := true; again; {
+		again = false
+		for _, f := range r.funcs {
+			o := f.entry
+			if _, part := r.parts[o]; part || !f.noReturn || r.why[o].ev != ByUnwind || called.has(o) || reached.has(o) || r.alts[o] {
+				continue
+			}
+			if r.besidePart(o) {
+				r.parts[o] = none
+				again = true
+			}
+		}
+	}
 }

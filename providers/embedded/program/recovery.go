@@ -157,10 +157,15 @@ func (r *recovery) demote() (bool, error) {
 	for _, o := range out {
 		r.drop(o)
 		r.rejected[o] = true
-		r.refused[o] = maxRefusals
+		r.refused[o] = 2 * maxRefusals
 	}
 	if len(out) == 0 {
 		return false, nil
+	}
+	for o, n := range r.refused { // what they refused is judged again
+		if n < 2*maxRefusals {
+			delete(r.refused, o)
+		}
 	}
 	for _, f := range r.funcs {
 		for _, e := range f.exits {

@@ -3,7 +3,7 @@ package elf
 // applyAll applies the relocations of a relocatable object to a copy of the
 // file. Types that are not known change nothing.
 func (f *file) applyAll() {
-	if len(f.relocs) == 0 {
+	if len(f.relocs) == 0 && len(f.layout.debug) == 0 {
 		return
 	}
 	f.layout.copied = append([]byte(nil), f.data...)
@@ -27,7 +27,40 @@ func (f *file) applyAll() {
 			f.applyAArch64(r, s, value, place)
 		}
 	}
+	for _, d := range f.layout.debug {
+		f.applyDebug(d)
+	}
 	f.im.SetRelocated(f.layout.copied)
+}
+
+// applyDebug applies the relocations of a debug section: plain values of four
+// or eight bytes, for addresses and for offsets in other debug sections.
+func (f *file) applyDebug(d debugRelocs) {
+	b := f.layout.copied[min(d.section.offset, uint64(len(f.data))):]
+	b = b[:min(d.section.size, uint64(len(b)))]
+	for i := range d.relocs {
+		r := &d.relocs[i]
+		s := r.table.get(r.sym)
+		if s == nil || r.addr >= uint64(len(b)) {
+			continue
+		}
+		place := b[r.addr:]
+		width := 4
+		if f.is64 && r.class == classAbsolute {
+			width = 8
+		} else if r.class != classAbsolute && objectRelocWidth(f.header.machine, r.typ) != 4 {
+			continue
+		}
+		value, ok := f.symbolValue(r, s)
+		if !ok {
+			continue
+		}
+		addend := r.addend
+		if f.header.machine == em386 || f.header.machine == emARM { // REL: the addend is in the place
+			addend = uint64(f.u32(place))
+		}
+		f.put(place, width, value+addend)
+	}
 }
 
 // symbolValue is where a relocation's symbol lies in our layout.

@@ -182,7 +182,7 @@ func (f *file) loadSections() {
 		}
 		out := object.Section{
 			Name: s.name, Addr: s.addr, Size: s.size, Offset: s.offset, FileSize: have, Type: sectionTypeName(f.header.machine, s.typ),
-			Perm: s.perm(), Align: s.align, Code: s.flags&shfExecinstr != 0,
+			Perm: s.perm(), Align: s.align, Code: s.flags&shfExecinstr != 0, Compressed: s.flags&shfCompressed != 0,
 		}
 		if s.flags&shfAlloc != 0 && !s.tbss() && (f.header.typ != etRel || s.placed) {
 			seg := im.SegmentAt(s.addr)

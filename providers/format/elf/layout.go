@@ -1,6 +1,8 @@
 package elf
 
 import (
+	"strings"
+
 	"rea/providers/format/object"
 )
 
@@ -28,7 +30,15 @@ type layout struct {
 	slots   map[*symbol]uint64
 	order   []*symbol // undefined symbols in order of placing
 	targets []*symbol // symbols with a slot, in order of placing
+	debug   []debugRelocs
 	copied  []byte
+}
+
+// debugRelocs are the relocations of a debug section, which has no address;
+// their places are offsets in it.
+type debugRelocs struct {
+	section *section
+	relocs  []reloc
 }
 
 // place reserves size bytes and returns their address, or false when they do
@@ -114,6 +124,9 @@ func (f *file) readObjectRelocations() {
 			continue
 		}
 		target, table := &f.sections[s.info], l.tables[int(s.link)]
+		if table != nil && strings.HasPrefix(target.name, ".debug_") && target.flags&(shfAlloc|shfCompressed) == 0 {
+			l.debug = append(l.debug, debugRelocs{target, f.decodeRelocs(f.contents(s), s.typ == shtRela, table, false, 0)})
+		}
 		if !target.placed || table == nil || target.typ == shtNobits {
 			continue
 		}

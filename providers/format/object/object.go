@@ -125,6 +125,8 @@ type Section struct {
 	Mapped   bool
 	Align    uint64
 	Code     bool // holds instructions by its own flags
+	// Compressed tells that the file bytes begin with an ELF compression header.
+	Compressed bool
 }
 
 // SymbolKind classifies a symbol.

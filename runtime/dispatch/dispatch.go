@@ -72,6 +72,17 @@ func (d *Dispatcher) Shown(family string) bool {
 	return d.config.Families == nil || slices.Contains(d.config.Families, family)
 }
 
+// Families are all there are, hidden ones included, in order of name.
+func (d *Dispatcher) Families() []string { return tool.FamilyNames() }
+
+// Spec is the specification of a tool that can be called, or nil.
+func (d *Dispatcher) Spec(name string) *tool.Spec {
+	if b := d.bindings[name]; b != nil && d.Shown(b.Spec.Family) {
+		return b.Spec
+	}
+	return nil
+}
+
 // Specs are the tools that can be called, in order of name.
 func (d *Dispatcher) Specs() []*tool.Spec {
 	var specs []*tool.Spec
@@ -87,7 +98,7 @@ func (d *Dispatcher) Specs() []*tool.Spec {
 // An Outcome is what a call gave.
 type Outcome struct {
 	Spec *tool.Spec
-	// Output is what the handler returned.
+	// Output is what the handler returned; nil when a snapshot held the answer.
 	Output wire.Appender
 	// Document is the JSON a caller gets: the complete record in the order of
 	// its contract for tools that seal Evidence, else the output.
@@ -144,6 +155,12 @@ func (d *Dispatcher) run(ctx context.Context, b *tool.Binding, args []byte) (*Ou
 			return nil, err
 		}
 	}
+	reusable := bound != nil && pure(b.Spec)
+	if reusable {
+		if out, err := d.reuse(bound, b.Spec, parameters); out != nil || err != nil {
+			return out, err
+		}
+	}
 	if err := d.resolve(b, in); err != nil {
 		return nil, err
 	}
@@ -163,7 +180,35 @@ func (d *Dispatcher) run(ctx context.Context, b *tool.Binding, args []byte) (*Ou
 	if b.Spec.Evidence == nil {
 		return &Outcome{Spec: b.Spec, Output: result.Output, Document: result.Output.AppendJSON(nil)}, nil
 	}
-	return d.seal(ctx, call, b.Spec, bound, parameters, result)
+	out, err := d.seal(ctx, call, b.Spec, bound, parameters, result)
+	if err == nil && reusable && !call.UsedCursor() && bound.Notes.Edits() == 0 {
+		bound.Remember(b.Spec.Name, parameters, out.Record.ID())
+	}
+	return out, err
+}
+
+// pure reports whether a tool only reads the target, so that the same call has
+// the same answer.
+func pure(spec *tool.Spec) bool {
+	e := spec.Effects
+	return spec.Evidence != nil && spec.Requires.Target && len(spec.Retained) == 0 && len(spec.Paths) == 0 &&
+		!(e.ChangesSession || e.DiscardsData || e.WritesFiles || e.StartsProcesses || e.ExecutesForeignCode || e.MutatesDevice || e.UsesNetwork)
+}
+
+// reuse answers a call from the snapshot of the target, nil when it cannot.
+func (d *Dispatcher) reuse(bound *session.Binding, spec *tool.Spec, parameters []byte) (*Outcome, error) {
+	record := bound.Reusable(spec.Name, parameters)
+	if record == nil {
+		return nil, nil
+	}
+	m, err := record.Decode()
+	if err != nil {
+		return nil, nil // what cannot be read is computed
+	}
+	if _, err := d.config.Session.Ledger().Append(record); err != nil {
+		return nil, storage(err)
+	}
+	return &Outcome{Spec: spec, Document: m.AppendJSON(nil), Record: record}, nil
 }
 
 // unknown is the fault for a name that no callable tool has.

@@ -1,8 +1,10 @@
 package dispatch
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"runtime"
 
 	"rea/generated/fault"
 	"rea/generated/model"
@@ -81,4 +83,33 @@ func integrity(pointer string, err error) error {
 		details.ComputedID = &e.Computed
 	}
 	return fault.EvidenceIntegrityMismatch(details, err)
+}
+
+// faultPredicate is what a retained diagnostic states.
+const faultPredicate = "rea:diagnostic:1"
+
+// RetainFault keeps a diagnostic as Evidence and returns the id of its record.
+func (d *Dispatcher) RetainFault(_ context.Context, name string, f *fault.Error) (string, error) {
+	record := &model.EvidenceRecord{
+		EvidenceID:       blankID,
+		Operation:        name,
+		PredicateType:    faultPredicate,
+		NormalizedResult: f.JSON(),
+		Confidence:       model.EvidenceConfidenceObserved,
+		Authority:        model.EvidenceAuthorityAnalystInference,
+		Provider:         model.Provider{ID: providerID, Name: providerID, Version: &d.config.Version},
+		Environment:      d.environment(),
+	}
+	sealed, err := evidence.Seal(record.AppendJSON(nil))
+	if err != nil {
+		return "", err
+	}
+	if _, err := d.config.Session.Ledger().Append(sealed); err != nil {
+		return "", err
+	}
+	return sealed.ID().String(), nil
+}
+
+func (d *Dispatcher) environment() *model.EvidenceEnvironment {
+	return &model.EvidenceEnvironment{OS: runtime.GOOS, Architecture: runtime.GOARCH, ReaVersion: d.config.Version}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"runtime"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -37,10 +36,8 @@ func (d *Dispatcher) seal(ctx context.Context, call *session.Call, spec *tool.Sp
 		Limitations:      result.Limitations,
 		Locations:        result.Locations,
 		EvidenceLinks:    links(result.Links),
-		Environment: &model.EvidenceEnvironment{
-			OS: runtime.GOOS, Architecture: runtime.GOARCH, ReaVersion: d.config.Version,
-		},
-		RawResult: result.Raw,
+		Environment:      d.environment(),
+		RawResult:        result.Raw,
 	}
 	if bound != nil {
 		if record.Subject == nil {
@@ -109,7 +106,11 @@ func (d *Dispatcher) parameters(b *tool.Binding, in wire.Appender) ([]byte, erro
 		return nil, err
 	}
 	defer restore()
-	return withoutPaths(in.AppendJSON(nil), b.Spec.Paths)
+	doc, err := withoutPaths(in.AppendJSON(nil), b.Spec.Paths)
+	if err != nil {
+		return nil, err
+	}
+	return evidence.Canonical(doc)
 }
 
 // referenced puts references in place of inline records until restore is called.

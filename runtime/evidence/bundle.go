@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"hash"
 	"io"
+	"iter"
 	"slices"
 	"strconv"
 )
@@ -83,20 +84,43 @@ func (m *manifest) head() []byte {
 	return append(out, `"},"records":[`...)
 }
 
+// Manifest is what a bundle says of its records.
+type Manifest struct {
+	Records      int
+	IDs, Digests string // SHA-256, lowercase hex
+}
+
+// Manifest of the view's bundle.
+func (v *View) Manifest() Manifest {
+	m := v.manifest()
+	return Manifest{m.records, hex.EncodeToString(m.ids.Sum(nil)), hex.EncodeToString(m.digests.Sum(nil))}
+}
+
+// Records yields the records, sorted by identity, each read when it is reached.
+func (v *View) Records() iter.Seq2[*Record, error] {
+	return func(yield func(*Record, error) bool) {
+		for _, e := range v.entries {
+			if !yield(e.record()) {
+				return
+			}
+		}
+	}
+}
+
 // tail ends a bundle.
 const tail = "]}"
 
-func (v *View) head() []byte {
+func (v *View) manifest() *manifest {
 	m := newManifest()
 	for _, e := range v.entries {
 		m.add(e.summary.ID, e.digest)
 	}
-	return m.head()
+	return m
 }
 
 // Size is the exact length of the bundle, known without reading a record.
 func (v *View) Size() int64 {
-	n := int64(len(v.head()) + len(tail) + max(0, len(v.entries)-1))
+	n := int64(len(v.manifest().head()) + len(tail) + max(0, len(v.entries)-1))
 	for _, e := range v.entries {
 		n += int64(e.summary.Bytes)
 	}
@@ -108,7 +132,7 @@ func (v *View) Size() int64 {
 func (v *View) WriteBundle(ctx context.Context, w io.Writer) (BundleInfo, error) {
 	sum := sha256.New()
 	out := &counter{w: io.MultiWriter(w, sum)}
-	if _, err := out.Write(v.head()); err != nil {
+	if _, err := out.Write(v.manifest().head()); err != nil {
 		return BundleInfo{}, err
 	}
 	var buf []byte

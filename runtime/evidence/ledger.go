@@ -145,13 +145,18 @@ func (l *Ledger) Get(id ID) (*Record, error) {
 	if e == nil {
 		return nil, ErrNotHeld
 	}
+	return e.record()
+}
+
+// record reads the record. The caller holds the segment.
+func (e *entry) record() (*Record, error) {
 	doc, err := e.read(nil)
 	if err != nil {
 		return nil, err
 	}
-	r := &Record{id: id, canonical: doc}
+	r := &Record{id: e.summary.ID, canonical: doc}
 	if err := splitObject(doc, 0, memberNames[:], r.spans[:]); err != nil {
-		return nil, fmt.Errorf("reading stored evidence %s: %w", id, err)
+		return nil, fmt.Errorf("reading stored evidence %s: %w", r.id, err)
 	}
 	return r, nil
 }

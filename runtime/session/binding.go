@@ -23,6 +23,7 @@ type Binding struct {
 
 	choice engine.Choice
 	held   *heldEngine
+	reuse  *reuse
 
 	ctx     context.Context // ends when calls must give up the target
 	cancel  context.CancelCauseFunc

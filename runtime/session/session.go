@@ -32,6 +32,7 @@ type Config struct {
 	Providers []engine.Provider
 	Recognize Recognizer
 	Ledger    *evidence.Ledger
+	Version   string // of rea
 	// Environment and Flag are the engine wishes of REA_ANALYSIS_PROVIDER and --provider.
 	Environment, Flag string
 	// MaxTarget is the largest file that is opened; 0 is [DefaultMaxTarget].
@@ -123,6 +124,7 @@ func (s *Session) retire(b *Binding) {
 // finish lets go of what a retired binding without calls holds.
 func (s *Session) finish(b *Binding) {
 	b.cancel(errClosed)
+	b.forgetSnapshot()
 	if b.held != nil {
 		s.mu.Lock()
 		b.held.refs--
@@ -175,6 +177,7 @@ type OpenRequest struct {
 	Path     string
 	Provider string // engine id, auto, or "" for no wish
 	Slice    string // of a universal file, or ""
+	Snapshot string // path of earlier results, or ""
 }
 
 // Open opens a file in place of what is open. When it fails, what was open
@@ -204,12 +207,19 @@ func (s *Session) Open(ctx context.Context, req OpenRequest) (*Binding, error) {
 		Notes:   newNotes(),
 		RunID:   newRunID(),
 		choice:  choice,
+		reuse:   &reuse{},
 		drained: make(chan struct{}),
 	}
 	b.ctx, b.cancel = context.WithCancelCause(context.Background())
 	if err := s.bind(ctx, b); err != nil {
 		b.cancel(err)
 		return nil, err
+	}
+	if req.Snapshot != "" {
+		if err := s.loadSnapshot(ctx, b, req.Snapshot); err != nil {
+			s.retire(b)
+			return nil, err
+		}
 	}
 	if err := ctx.Err(); err != nil {
 		s.retire(b)
@@ -256,6 +266,7 @@ func (s *Session) share(b *Binding, provider string) bool {
 		return false
 	}
 	b.Target, b.Notes, b.Engine, b.held = o, old.Notes, old.Engine, old.held
+	b.reuse.made = old.reuse.takeMade()
 	b.held.refs++
 	return true
 }

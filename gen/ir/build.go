@@ -148,9 +148,12 @@ func (b *builder) inputs(t *Tool, x *load.Node) {
 			b.fail(item, "%s is no input of type evidence_input.json", item.Text)
 		}
 	}
-	walkPaths(t.Input, "", 0, func(pointer string) {
-		if !slices.Contains(t.Paths, pointer) {
+	walk(t.Input, "", nil, func(pointer string, at *Type) {
+		switch {
+		case at.Path && !slices.Contains(t.Paths, pointer):
 			t.Paths = append(t.Paths, pointer)
+		case at.Name == "EvidenceInput" && at.Pkg == "model" && !slices.Contains(t.Retained, pointer):
+			b.fail(x, "input %s takes Evidence: list it under retained", pointer)
 		}
 	})
 }
@@ -208,26 +211,26 @@ func follow(t *Type, tokens []string) *Type {
 	return t
 }
 
-func walkPaths(t *Type, at string, depth int, found func(string)) {
-	if depth > 16 {
+// walk visits the values inside an input with their pointers. Types that hold
+// themselves are visited once: below, the pointers would have no end.
+func walk(t *Type, at string, around []*Type, visit func(pointer string, t *Type)) {
+	if slices.Contains(around, t) {
 		return
 	}
+	around = append(around, t)
+	visit(at, t)
 	switch t.Kind {
-	case String:
-		if t.Path {
-			found(at)
-		}
 	case Nullable:
-		walkPaths(t.Elem, at, depth, found)
+		walk(t.Elem, at, around, visit)
 	case Array, Map:
-		walkPaths(t.Elem, at+"/*", depth+1, found)
+		walk(t.Elem, at+"/*", around, visit)
 	case Struct:
 		for _, f := range t.Fields {
-			walkPaths(f.Type, at+"/"+f.JSON, depth+1, found)
+			walk(f.Type, at+"/"+f.JSON, around, visit)
 		}
 	case Union:
 		for _, v := range t.Variants {
-			walkPaths(v.Type, at, depth, found)
+			walk(v.Type, at, around, visit)
 		}
 	}
 }

@@ -105,6 +105,14 @@ func (n *Node) List() []*Node {
 	return n.Items
 }
 
+// Properties are the members of an object; none on nil and on other values.
+func (n *Node) Properties() []Member {
+	if n == nil {
+		return nil
+	}
+	return n.Members
+}
+
 // Strings are the strings of an array.
 func (n *Node) Strings() []string {
 	var out []string

@@ -185,26 +185,37 @@ func mergeOutput(contained *load.Node) *load.Node {
 // enclose is the schema of a record whose result is of the given schema. The
 // prose about records, the same in every tool, is left out.
 func enclose(record, result *load.Node) *load.Node {
-	defs := record.Get("$defs")
-	envelope := rewrite(without(record, "$defs"), func(s *load.Node) *load.Node {
-		return without(s, "title", "description")
-	})
-	merged := object()
-	if defs != nil {
-		for _, m := range defs.Members {
-			bare := rewrite(m.Value, func(s *load.Node) *load.Node { return without(s, "title", "description") })
-			merged.Members = append(merged.Members, load.Member{Name: m.Name, Value: bare})
-		}
+	quiet := rewrite(record, func(s *load.Node) *load.Node { return without(s, "title", "description") })
+	defs := quiet.Get("$defs")
+	if defs == nil {
+		defs = object()
 	}
-	if own := result.Get("$defs"); own != nil {
-		for _, m := range own.Members {
-			merged = with(merged, m.Name, m.Value)
+	renamed := map[string]string{}
+	for _, m := range result.Get("$defs").Properties() {
+		name := m.Name
+		other := defs.Get(name)
+		bare := rewrite(m.Value, func(s *load.Node) *load.Node { return without(s, "title", "description") })
+		for other != nil && other.JSON() != bare.JSON() { // a local definition of that name
+			name += "_"
+			other = defs.Get(name)
 		}
+		renamed[m.Name] = name
 	}
-	properties := with(envelope.Get("properties"), "normalized_result", without(result, "$defs", "$schema"))
-	out := with(envelope, "properties", properties)
-	if len(merged.Members) > 0 {
-		out = with(out, "$defs", merged)
+	rename := func(n *load.Node) *load.Node {
+		return rewrite(n, func(s *load.Node) *load.Node {
+			if name := refName(s); name != "" {
+				return with(s, "$ref", text(local+renamed[name]))
+			}
+			return s
+		})
+	}
+	for _, m := range result.Get("$defs").Properties() {
+		defs = with(defs, renamed[m.Name], rename(m.Value))
+	}
+	properties := with(quiet.Get("properties"), "normalized_result", rename(without(result, "$defs", "$schema")))
+	out := with(without(quiet, "$defs"), "properties", properties)
+	if len(defs.Members) > 0 {
+		out = with(out, "$defs", defs)
 	}
 	return out
 }

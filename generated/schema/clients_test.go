@@ -32,7 +32,7 @@ var overLimit = map[string]int{
 }
 
 // reducedForms are the tools whose compact input has no room for its structure.
-var reducedForms = []string{}
+var reducedForms []string
 
 type object = map[string]any
 
@@ -240,6 +240,35 @@ func TestCompact_inputs_fit_and_have_prose_at_the_root_only(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The compact form says all that the full one does about structure, but for the
+// reduced ones.
+func TestCompact_structure_is_that_of_full(t *testing.T) {
+	shape := func(s object) []string {
+		defs, _ := s["$defs"].(object)
+		var out []string
+		walk(expand(t, s, defs, nil).(object), "#", 0, func(s object, path string, _ int) {
+			for _, keyword := range []string{"type", "enum", "const", "pattern", "required", "minimum", "maximum", "minLength", "maxLength",
+				"minItems", "maxItems", "uniqueItems", "dependentRequired", "additionalProperties"} {
+				if v, ok := s[keyword]; ok {
+					if sub, ok := v.(object); ok && keyword == "additionalProperties" {
+						v = len(sub) > 0
+					}
+					out = append(out, fmt.Sprint(path, " ", keyword, " ", v))
+				}
+			}
+		})
+		slices.Sort(out)
+		return out
+	}
+	for _, spec := range tool.Specs() {
+		full := shape(parse(t, schema.Input(spec.Name, schema.Full)))
+		compact := shape(parse(t, schema.Input(spec.Name, schema.Compact)))
+		if same := slices.Equal(full, compact); same == slices.Contains(reducedForms, spec.Name) {
+			t.Errorf("%s: same structure is %v\nfull    %v\ncompact %v", spec.Name, same, full, compact)
+		}
 	}
 }
 

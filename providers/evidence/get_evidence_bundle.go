@@ -1,0 +1,149 @@
+package evidence
+
+import (
+	"context"
+	"fmt"
+
+	"rea/generated/fault"
+	"rea/generated/model"
+	"rea/generated/tool"
+	"rea/generated/wire"
+	"rea/runtime/engine"
+	store "rea/runtime/evidence"
+)
+
+// GetEvidenceBundle gives the records held now, or what is known of them.
+func (h *Handlers) GetEvidenceBundle(ctx context.Context, in *tool.GetEvidenceBundleInput) (*tool.GetEvidenceBundleOutput, error) {
+	if in.Detail == tool.GetEvidenceBundleInputDetailSummary {
+		return h.summary(ctx, in.Filters)
+	}
+	if in.Filters != nil {
+		return nil, fault.InvalidRequest(fault.InvalidRequestDetails{
+			Pointer: "/filters", Keyword: "detail", Expected: "filters are only taken with detail summary",
+		}, nil)
+	}
+	return h.complete(ctx)
+}
+
+func (h *Handlers) complete(ctx context.Context) (*tool.GetEvidenceBundleOutput, error) {
+	view := h.ledger().View()
+	defer view.Close()
+	if err := h.checkBudget(view.Size()); err != nil {
+		return nil, err
+	}
+	bundle := &model.EvidenceBundle{Manifest: manifestOf(view), Records: make([]model.EvidenceRecord, 0, view.Len())}
+	for record, err := range view.Records() {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return nil, err
+		}
+		m, err := record.Decode()
+		if err != nil {
+			return nil, fmt.Errorf("reading retained record %s: %w", record.ID(), err)
+		}
+		bundle.Records = append(bundle.Records, *m)
+	}
+	return &tool.GetEvidenceBundleOutput{Result: tool.GetEvidenceBundleOutputResult{
+		Detail: tool.GetEvidenceBundleOutputResultDetailComplete, Total: int64(len(bundle.Records)), Bundle: bundle,
+	}}, nil
+}
+
+func manifestOf(view *store.View) model.EvidenceBundleManifest {
+	m := view.Manifest()
+	return model.EvidenceBundleManifest{Records: int64(m.Records), IDsSHA256: m.IDs, RecordsSHA256: m.Digests}
+}
+
+// checkBudget refuses, before anything is read, a bundle that cannot fit the
+// client's buffer twice: as structured content and as text.
+func (h *Handlers) checkBudget(size int64) error {
+	if h.config.Budget <= 0 || 2*size <= h.config.Budget {
+		return nil
+	}
+	needed := 2 * size
+	return fault.ResourceConstraint(fault.ResourceConstraintDetails{
+		Resource: fault.ResourceConstraintDetailsResourceTransport,
+		Reason:   "the complete bundle does not fit the client's receive buffer; detail summary lists the records",
+		ReportedLimits: fault.ResourceConstraintDetailsReportedLimits{
+			Limit: &h.config.Budget, Needed: &needed,
+		},
+	}, nil)
+}
+
+func (h *Handlers) summary(ctx context.Context, filters *tool.GetEvidenceBundleInputFilters) (*tool.GetEvidenceBundleOutput, error) {
+	match, err := matcher(filters)
+	if err != nil {
+		return nil, err
+	}
+	rows := []tool.GetEvidenceBundleOutputResultRecord{}
+	for _, s := range h.ledger().Summaries() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if !match(&s) {
+			continue
+		}
+		row, err := rowOf(&s)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, row)
+	}
+	return &tool.GetEvidenceBundleOutput{Result: tool.GetEvidenceBundleOutputResult{
+		Detail: tool.GetEvidenceBundleOutputResultDetailSummary, Total: int64(len(rows)), Records: rows,
+	}}, nil
+}
+
+// matcher reads filters, which all have to match exactly.
+func matcher(f *tool.GetEvidenceBundleInputFilters) (func(*store.Summary) bool, error) {
+	if f == nil {
+		return func(*store.Summary) bool { return true }, nil
+	}
+	procedure := ""
+	if f.ProcedureAddress != nil {
+		addr, err := engine.ParseAddress(*f.ProcedureAddress)
+		if err != nil {
+			return nil, err
+		}
+		procedure = addr.String()
+	}
+	is := func(want *string, have string) bool { return want == nil || *want == have }
+	return func(s *store.Summary) bool {
+		return is(f.EvidenceID, s.ID.String()) && is(f.Operation, s.Operation) && is(f.TargetSHA256, s.SubjectSHA256) &&
+			is(f.AnalysisProfileDigest, s.ProfileDigest) && (procedure == "" || s.Procedure != nil && s.Procedure.Address == procedure)
+	}, nil
+}
+
+func rowOf(s *store.Summary) (tool.GetEvidenceBundleOutputResultRecord, error) {
+	row := tool.GetEvidenceBundleOutputResultRecord{
+		EvidenceID: s.ID.String(), Operation: s.Operation, PredicateType: s.PredicateType, Bytes: int64(s.Bytes),
+	}
+	if err := wire.Decode([]byte(s.Provider), wire.InputDepth, &row.Provider, (*model.Provider).DecodeJSON); err != nil {
+		return row, fmt.Errorf("reading the summary of %s: %w", s.ID, err)
+	}
+	if s.Subject != "null" {
+		row.Subject = new(model.EvidenceSubject)
+		if err := wire.Decode([]byte(s.Subject), wire.InputDepth, row.Subject, (*model.EvidenceSubject).DecodeJSON); err != nil {
+			return row, fmt.Errorf("reading the summary of %s: %w", s.ID, err)
+		}
+	}
+	if s.ProfileDigest != "" {
+		row.AnalysisProfileDigest = &s.ProfileDigest
+	}
+	if p := s.Procedure; p != nil {
+		addr, err := engine.ParseAddress(p.Address)
+		if err == nil {
+			row.Procedure = &model.SymbolRef{Address: addr}
+			if p.Name != "" {
+				row.Procedure.Name = &p.Name
+			}
+		}
+	}
+	if d := s.Dossier; d != nil {
+		row.NativeDossier = &tool.GetEvidenceBundleOutputResultRecordNativeDossier{
+			ValueFlow: tool.GetEvidenceBundleOutputResultRecordNativeDossierValueFlow(d.ValueFlow), Omitted: d.Omitted,
+		}
+	}
+	return row, nil
+}

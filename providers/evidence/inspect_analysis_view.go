@@ -1,0 +1,445 @@
+package evidence
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"rea/generated/fault"
+	"rea/generated/model"
+	"rea/generated/tool"
+	store "rea/runtime/evidence"
+)
+
+// InspectAnalysisView shows facts of a recorded analysis, exactly as they were
+// recorded. The record is the parent of the view.
+func (h *Handlers) InspectAnalysisView(ctx context.Context, in *tool.InspectAnalysisViewInput) (*tool.Finding[tool.InspectAnalysisViewOutput], error) {
+	record, ok := in.Analysis.(*model.EvidenceRecord)
+	if !ok { // dispatch has replaced references
+		return nil, fault.EvidenceNotFound(fault.EvidenceNotFoundDetails{EvidenceID: in.Analysis.(*model.EvidenceReference).EvidenceID}, nil)
+	}
+	views, ok := viewsOf[record.Operation]
+	if !ok {
+		return nil, fault.EvidenceNotApplicable(fault.EvidenceNotApplicableDetails{
+			EvidenceID: record.EvidenceID, Operation: record.Operation, Accepted: viewedOperations(), Pointer: "/analysis",
+		}, nil)
+	}
+	v, ok := views[in.View]
+	if !ok {
+		return nil, fault.InvalidRequest(fault.InvalidRequestDetails{
+			Pointer: "/view", Keyword: "enum", Expected: "a view of " + record.Operation + ": " + strings.Join(viewNames(views), ", "),
+		}, nil)
+	}
+	result, err := object(record.NormalizedResult)
+	if err != nil {
+		return nil, err
+	}
+	facts, err := v.read(result, in)
+	if err != nil {
+		return nil, err
+	}
+	out := tool.InspectAnalysisViewOutput{
+		ParentEvidenceID: record.EvidenceID,
+		ParentOperation:  record.Operation,
+		View:             in.View,
+		State:            model.AnalysisViewResultStateAvailable,
+		Unit:             facts.unit,
+		Total:            facts.total,
+		Offset:           facts.offset,
+		Returned:         facts.returned,
+		NextOffset:       facts.next,
+		Complete:         facts.complete,
+		Facts:            facts.value,
+	}
+	if facts.unavailable != "" {
+		out.State, out.Reason = model.AnalysisViewResultStateUnavailable, &facts.unavailable
+	}
+	if out.FactsSHA256, err = digest(facts.value); err != nil {
+		return nil, err
+	}
+	limitations := append([]string{}, record.Limitations...)
+	if facts.limitation != "" {
+		limitations = append(limitations, facts.limitation)
+	}
+	return &tool.Finding[tool.InspectAnalysisViewOutput]{
+		Result:      out,
+		Limitations: limitations,
+		Locations:   record.Locations,
+		Links:       []string{record.EvidenceID},
+		Subject:     record.Subject,
+	}, nil
+}
+
+func digest(value jsontext.Value) (string, error) {
+	canonical, err := store.Canonical(value)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(canonical)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// facts are what a view selects.
+type facts struct {
+	value       jsontext.Value
+	unit        model.AnalysisViewResultUnit
+	total       *int64
+	offset      int64
+	returned    int64
+	next        *int64
+	complete    bool
+	unavailable string // why there are none
+	limitation  string
+}
+
+// null stands for facts that are unavailable.
+var null = jsontext.Value("null")
+
+func unavailable(unit model.AnalysisViewResultUnit, reason string) *facts {
+	return &facts{value: null, unit: unit, unavailable: reason}
+}
+
+// A view reads facts out of a result.
+type view interface {
+	read(result map[string]jsontext.Value, in *tool.InspectAnalysisViewInput) (*facts, error)
+}
+
+// object reads the members of a JSON object, leaving the values as they are.
+func object(value jsontext.Value) (map[string]jsontext.Value, error) {
+	dec := jsontext.NewDecoder(bytes.NewBuffer(value))
+	if dec.PeekKind() != '{' {
+		return map[string]jsontext.Value{}, nil
+	}
+	if _, err := dec.ReadToken(); err != nil {
+		return nil, err
+	}
+	out := map[string]jsontext.Value{}
+	for dec.PeekKind() != '}' {
+		name, err := dec.ReadToken()
+		if err != nil {
+			return nil, err
+		}
+		key := name.String()
+		member, err := dec.ReadValue()
+		if err != nil {
+			return nil, err
+		}
+		out[key] = member.Clone()
+	}
+	return out, nil
+}
+
+// rows reads the items of a JSON array.
+func rows(value jsontext.Value) ([]jsontext.Value, error) {
+	dec := jsontext.NewDecoder(bytes.NewBuffer(value))
+	if dec.PeekKind() != '[' {
+		return nil, nil
+	}
+	if _, err := dec.ReadToken(); err != nil {
+		return nil, err
+	}
+	var out []jsontext.Value
+	for dec.PeekKind() != ']' {
+		item, err := dec.ReadValue()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, item.Clone())
+	}
+	return out, nil
+}
+
+// text is a JSON string, "" for anything else.
+func text(value jsontext.Value) string {
+	out, err := jsontext.AppendUnquote(nil, value)
+	if err != nil {
+		return ""
+	}
+	return string(out)
+}
+
+func integer(value jsontext.Value) *int64 {
+	n, err := strconv.ParseInt(string(value), 10, 64)
+	if err != nil {
+		return nil
+	}
+	return &n
+}
+
+// reasonFor is why a facet is unavailable, "" when it is not.
+func reasonFor(facet map[string]jsontext.Value) string {
+	if text(facet["state"]) == "unavailable" {
+		return text(facet["reason"])
+	}
+	return ""
+}
+
+// members are the view of single members, together.
+type members []string
+
+func (m members) read(result map[string]jsontext.Value, _ *tool.InspectAnalysisViewInput) (*facts, error) {
+	out := []byte{'{'}
+	complete := true
+	for i, name := range m {
+		value, ok := result[name]
+		if !ok {
+			value, complete = null, false
+		}
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out, _ = jsontext.AppendQuote(out, name)
+		out = append(append(out, ':'), value...)
+	}
+	return &facts{value: append(out, '}'), unit: model.AnalysisViewResultUnitValue, returned: 1, complete: complete}, nil
+}
+
+// overview is the view of single members and of how long the lists are.
+type overview struct {
+	members members
+	lists   []page
+}
+
+func (o overview) read(result map[string]jsontext.Value, in *tool.InspectAnalysisViewInput) (*facts, error) {
+	f, err := o.members.read(result, in)
+	if err != nil {
+		return nil, err
+	}
+	out := append(f.value[:len(f.value)-1], `,"totals":{`...)
+	for i, p := range o.lists {
+		l, err := p.list(result)
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out, _ = jsontext.AppendQuote(out, string(p))
+		out = append(out, ':')
+		if l.total == nil {
+			out = append(out, null...)
+		} else {
+			out = strconv.AppendInt(out, *l.total, 10)
+		}
+	}
+	f.value = append(out, "}}"...)
+	return f, nil
+}
+
+// member is the view of one member that may be unavailable.
+type member string
+
+func (m member) read(result map[string]jsontext.Value, _ *tool.InspectAnalysisViewInput) (*facts, error) {
+	value, ok := result[string(m)]
+	if !ok || value.Kind() == 'n' {
+		return unavailable(model.AnalysisViewResultUnitValue, "the analysis did not record "+string(m)), nil
+	}
+	if value.Kind() == '{' {
+		facet, err := object(value)
+		if err != nil {
+			return nil, err
+		}
+		if reason := reasonFor(facet); reason != "" {
+			return unavailable(model.AnalysisViewResultUnitValue, reason), nil
+		}
+	}
+	return &facts{value: value, unit: model.AnalysisViewResultUnitValue, returned: 1, complete: true}, nil
+}
+
+// page is the view of a list: an array, or an object that holds one page of it
+// as items, with total and offset.
+type page string
+
+func (p page) read(result map[string]jsontext.Value, in *tool.InspectAnalysisViewInput) (*facts, error) {
+	list, err := p.list(result)
+	if err != nil || list.unavailable != "" {
+		return unavailable(model.AnalysisViewResultUnitRows, list.unavailable), err
+	}
+	held := int64(len(list.rows))
+	// offset counts the rows of the whole list, of which the record holds those
+	// from list.start on.
+	start := min(max(in.Offset-list.start, 0), held)
+	end := start + min(in.Limit, held-start)
+	f := &facts{
+		value:    join(list.rows[start:end]),
+		unit:     model.AnalysisViewResultUnitRows,
+		total:    list.total,
+		offset:   list.start + start,
+		returned: end - start,
+		complete: list.start == 0 && list.total != nil && *list.total == held,
+	}
+	if end < held {
+		next := list.start + end
+		f.next = &next
+	}
+	if !f.complete {
+		f.limitation = "the record holds rows " + span(list.start, held) + " of " + string(p) + "; repeat the analysis with another offset for the others"
+	}
+	return f, nil
+}
+
+func span(start, n int64) string {
+	return strconv.FormatInt(start, 10) + " to " + strconv.FormatInt(start+n-1, 10)
+}
+
+type list struct {
+	rows        []jsontext.Value
+	start       int64
+	total       *int64
+	unavailable string
+}
+
+func (p page) list(result map[string]jsontext.Value) (l list, err error) {
+	value, ok := result[string(p)]
+	switch {
+	case !ok || value.Kind() == 'n':
+		l.unavailable = "the analysis did not record " + string(p)
+	case value.Kind() == '[':
+		l.rows, err = rows(value)
+		n := int64(len(l.rows))
+		l.total = &n
+	default:
+		holder, err := object(value)
+		if err != nil {
+			return l, err
+		}
+		if l.unavailable = reasonFor(holder); l.unavailable != "" {
+			return l, nil
+		}
+		if offset := integer(holder["offset"]); offset != nil {
+			l.start = *offset
+		}
+		l.total = integer(holder["total"])
+		l.rows, err = rows(holder["items"])
+		return l, err
+	}
+	return l, err
+}
+
+func join(values []jsontext.Value) jsontext.Value {
+	out := []byte{'['}
+	for i, v := range values {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, v...)
+	}
+	return append(out, ']')
+}
+
+// row is the view of one row of a list, by its name.
+type row page
+
+func (r row) read(result map[string]jsontext.Value, in *tool.InspectAnalysisViewInput) (*facts, error) {
+	if in.Name == nil {
+		return nil, fault.InvalidRequest(fault.InvalidRequestDetails{
+			Pointer: "/name", Keyword: "required", Expected: "the name of the row that the view selects",
+		}, nil)
+	}
+	list, err := page(r).list(result)
+	if err != nil || list.unavailable != "" {
+		return unavailable(model.AnalysisViewResultUnitValue, list.unavailable), err
+	}
+	var found []jsontext.Value
+	for _, item := range list.rows {
+		fields, err := object(item)
+		if err != nil {
+			return nil, err
+		}
+		if text(fields["name"]) == *in.Name {
+			found = append(found, item)
+		}
+	}
+	if len(found) == 0 {
+		return nil, fault.NameNotFound(fault.NameNotFoundDetails{Name: *in.Name, Nearest: []string{}}, nil)
+	}
+	n := int64(len(found))
+	return &facts{value: join(found), unit: model.AnalysisViewResultUnitRows, total: &n, returned: n,
+		complete: list.start == 0 && list.total != nil && *list.total == int64(len(list.rows))}, nil
+}
+
+// code is the view of a text that is paged by UTF-16 code units.
+type code string
+
+func (c code) read(result map[string]jsontext.Value, in *tool.InspectAnalysisViewInput) (*facts, error) {
+	value, ok := result[string(c)]
+	if !ok || value.Kind() != '{' {
+		return unavailable(model.AnalysisViewResultUnitUtf16, "the analysis did not record "+string(c)), nil
+	}
+	facet, err := object(value)
+	if err != nil {
+		return nil, err
+	}
+	if reason := reasonFor(facet); reason != "" {
+		return unavailable(model.AnalysisViewResultUnitUtf16, reason), nil
+	}
+	held := text(facet["text"])
+	start := int64(0)
+	if offset := integer(facet["offset"]); offset != nil {
+		start = *offset
+	}
+	part, first, units := cutUTF16(held, max(in.Offset-start, 0), in.Limit)
+	quoted, err := jsontext.AppendQuote(nil, part)
+	if err != nil {
+		return nil, err
+	}
+	size := utf16Length(part)
+	f := &facts{
+		value: quoted, unit: model.AnalysisViewResultUnitUtf16, total: integer(facet["total_chars"]),
+		offset: start + first, returned: size,
+		complete: start == 0 && (facet["next_offset"] == nil || facet["next_offset"].Kind() == 'n'),
+	}
+	if first+size < units {
+		next := start + first + size
+		f.next = &next
+	}
+	if !f.complete {
+		f.limitation = "the record holds only a part of " + string(c)
+	}
+	return f, nil
+}
+
+// cutUTF16 takes limit code units of s from offset on. A pair of surrogates is
+// never divided: a page that would begin inside one begins before it, and one
+// that has room for half of one ends before it, unless it would be empty.
+func cutUTF16(s string, offset, limit int64) (part string, first, units int64) {
+	start, end := -1, len(s)
+	cut := false
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		width := utf16Width(r)
+		if start < 0 && units+width > offset {
+			start, first = i, units
+		}
+		if start >= 0 && !cut && units > first && units+width-first > limit {
+			end, cut = i, true
+		}
+		units += width
+		i += size
+	}
+	if start < 0 {
+		return "", units, units
+	}
+	return s[start:end], first, units
+}
+
+func utf16Width(r rune) int64 {
+	if r > 0xffff {
+		return 2
+	}
+	return 1
+}
+
+func utf16Length(s string) int64 {
+	n := int64(0)
+	for _, r := range s {
+		n += utf16Width(r)
+	}
+	return n
+}

@@ -8,7 +8,8 @@
 // that a type switch over them is complete.
 //
 // Every struct has AppendJSON, which writes it, and DecodeJSON, which reads and
-// checks it; every union X has ReadX.
+// checks it; every union X has ReadX. encoding/json knows neither constants nor
+// unions nor the names of properties: it is of no use for these types.
 package model
 
 import "rea/generated/wire"

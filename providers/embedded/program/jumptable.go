@@ -252,7 +252,7 @@ func (r *recovery) evaluate(tf *tableFinder, f *fn, off uint32) (*shape, bool) {
 				}
 				break
 			}
-			p.step(&in)
+			p.step(&in, r.sp.bytes(a))
 			if steps++; steps > 4096 {
 				return nil, false
 			}

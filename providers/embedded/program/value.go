@@ -132,7 +132,7 @@ type path struct {
 	cmpX   lin // the last comparison: cmpX against cmpMax
 	cmpImm int64
 	cmpOK  bool
-	cmpAnd bool
+	flags  bool // the current instruction sets the flags
 }
 
 const pathSlots = 64
@@ -210,7 +210,18 @@ func (p *path) store(addr lin, v lin, size uint8) {
 func (p *path) operand2(in *isa.Inst) lin {
 	switch {
 	case in.Src2 != isa.NoReg:
-		return p.get(in.Src2)
+		v := p.get(in.Src2)
+		if in.SrcSize != 0 {
+			v = one(&term{kind: termExt, size: in.SrcSize, signed: in.Signed, arg: v})
+		}
+		if in.Amount != 0 && p.arch == object.ARM64 {
+			w, ok := addLin(lin{}, v, 1<<(in.Amount&63))
+			if !ok {
+				return p.unknown()
+			}
+			v = w
+		}
+		return v
 	case in.HasImm:
 		return constant(in.Imm)
 	case in.HasMem:
@@ -229,8 +240,10 @@ func (p *path) operand1(in *isa.Inst) lin {
 	return p.unknown()
 }
 
-// step evaluates one instruction.
-func (p *path) step(in *isa.Inst) {
+// step evaluates one instruction; code holds its bytes.
+func (p *path) step(in *isa.Inst, code []byte) {
+	// x86 arithmetic sets the flags always, AArch64's where its S bit says so
+	p.flags = p.arch != object.ARM64 || len(code) > 3 && code[3]>>5&1 == 1
 	if in.Flow == isa.Call || in.Flow == isa.IndirectCall {
 		p.call()
 		return
@@ -281,6 +294,9 @@ func (p *path) step(in *isa.Inst) {
 		known = false
 	default:
 		known = false
+		if p.arch == object.ARM64 && in.Class == isa.Other && in.Writes == 0 && !in.HasMem {
+			p.cmpOK = false // a conditional or floating-point comparison
+		}
 	}
 	if in.Writes != 0 {
 		for r := range p.regs {
@@ -342,7 +358,7 @@ func (p *path) extend(in *isa.Inst) lin {
 	if v.isConst() {
 		return v
 	}
-	return one(&term{kind: termExt, signed: in.Signed, arg: v})
+	return one(&term{kind: termExt, size: in.SrcSize, signed: in.Signed, arg: v})
 }
 
 func (p *path) sum(in *isa.Inst) (lin, bool) {
@@ -350,24 +366,21 @@ func (p *path) sum(in *isa.Inst) (lin, bool) {
 	k := int64(1)
 	if in.Class == isa.Sub {
 		k = -1
-		p.setCompare(a, b)
-	} else if b.isConst() && b.c < 0 {
-		p.setCompare(a, constant(-b.c)) // add of a negative number, as compilers write some subtractions
-	} else {
-		p.cmpOK = false
 	}
-	if in.Src2 != isa.NoReg && in.HasMem && in.Mem.Scale > 1 && in.Mem.Base == isa.NoReg {
-		b, _ = addLin(lin{}, b, int64(in.Mem.Scale))
+	if p.flags {
+		p.cmpOK = false
+		if c := b; in.Class == isa.Sub {
+			p.setCompare(a, c)
+		} else if c.isConst() && c.c < 0 { // the addition of a negative number is a subtraction too
+			p.setCompare(a, constant(-c.c))
+		}
 	}
 	v, ok := addLin(a, b, k)
-	if ok && in.Src2 != isa.NoReg && in.HasImm && in.Flow == isa.Next && p.arch == object.ARM64 {
-		ok = false // a shifted operand is handled by the caller of the decoder's scale
-	}
 	return v, ok && in.Size >= 4 && in.Dst != isa.NoReg
 }
 
 func (p *path) shift(in *isa.Inst) (lin, bool) {
-	p.cmpOK = false
+	p.cmpOK = p.cmpOK && !p.flags
 	if !in.HasImm || in.Size < 4 || in.Dst == isa.NoReg {
 		return lin{}, false
 	}
@@ -383,7 +396,7 @@ func (p *path) shift(in *isa.Inst) (lin, bool) {
 }
 
 func (p *path) mask(in *isa.Inst) (lin, bool) {
-	p.cmpOK = false
+	p.cmpOK = p.cmpOK && !p.flags
 	if in.Dst == isa.NoReg || in.Size < 4 && !in.HasImm {
 		return lin{}, false
 	}

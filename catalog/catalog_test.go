@@ -10,6 +10,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/kaptinlin/jsonschema"
+
+	"rea/generated/catalog"
 )
 
 const inputSchema = `{"type":"object","additionalProperties":false,"required":["procedure"],"properties":{
@@ -49,21 +52,21 @@ func TestRows_of_recursive_schemas_end(t *testing.T) {
 	}
 }
 
-func document() *Document {
-	commit, modified := "0123abcd", true
+func document() *catalog.Document {
+	commit, modified, tool := "0123abcd", true, "list_things"
 	schema := json.RawMessage(inputSchema)
-	return &Document{
+	return &catalog.Document{
 		FormatVersion: FormatVersion,
-		Package:       Package{"rea", "v1.2.3"},
-		Revision:      Revision{Commit: &commit, Modified: &modified},
-		Families:      []Family{{"native", []string{"list_things"}}},
-		Tools: []Tool{{
+		Package:       catalog.Package{Name: "rea", Version: "v1.2.3"},
+		Revision:      catalog.Revision{Commit: &commit, Modified: &modified},
+		Families:      []catalog.Family{{Name: "native", Tools: []string{"list_things"}}},
+		Tools: []catalog.Tool{{
 			Name: "list_things", Title: "List <things>", Description: "Lists & counts </script> things.", Family: "native",
-			Examples:    []Example{{"one", json.RawMessage(`{"a":"<b>"}`)}},
-			InputSchema: schema, Compact: schema, OutputSchema: schema,
+			Examples:    []catalog.Example{{Title: "one", Input: json.RawMessage(`{"a":"<b>"}`)}},
+			InputSchema: schema, CompactInputSchema: schema, OutputSchema: schema,
 		}},
-		Errors:   []Fault{{Code: "no_target_open", Details: schema}},
-		Commands: []Command{{Name: "list-things", Tool: "list_things", Usage: "rea list-things FILE"}, {Name: "version", Usage: "rea version"}},
+		Errors:   []catalog.Fault{{Code: "no_target_open", DetailsSchema: schema}},
+		Commands: []catalog.Command{{Name: "list-things", Tool: &tool, Usage: "rea list-things FILE"}, {Name: "version", Usage: "rea version"}},
 	}
 }
 
@@ -80,11 +83,11 @@ func TestExport_writes_both_files(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var back Document
+	var back catalog.Document
 	if err := json.Unmarshal(data, &back); err != nil {
 		t.Fatal(err)
 	}
-	if again, err := back.JSON(); err != nil || !bytes.Equal(again, data) {
+	if again, err := JSON(&back); err != nil || !bytes.Equal(again, data) {
 		t.Errorf("the document does not survive reading and writing: %v", err)
 	}
 	entries, err := os.ReadDir(dir)
@@ -116,7 +119,7 @@ func TestPage_escapes_and_loads_nothing(t *testing.T) {
 
 func TestRevision_is_exact_or_said_to_be_unknown(t *testing.T) {
 	_, r := fromBuildInfo(&debug.BuildInfo{})
-	if r.Commit != nil || r.Reason == nil || !strings.HasPrefix(r.String(), "unknown (") {
+	if r.Commit != nil || r.Reason == nil || !strings.HasPrefix(describe(r), "unknown (") {
 		t.Errorf("a build without version control is %v", r)
 	}
 	pkg, r := fromBuildInfo(&debug.BuildInfo{
@@ -125,7 +128,25 @@ func TestRevision_is_exact_or_said_to_be_unknown(t *testing.T) {
 			{Key: "vcs.revision", Value: "abc"}, {Key: "vcs.time", Value: "2026-01-02T03:04:05Z"}, {Key: "vcs.modified", Value: "false"},
 		},
 	})
-	if got, want := pkg.Version+" "+r.String(), "v1.0.0 abc of 2026-01-02T03:04:05Z"; got != want {
+	if got, want := pkg.Version+" "+describe(r), "v1.0.0 abc of 2026-01-02T03:04:05Z"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestNew_describes_every_tool_and_obeys_its_schema(t *testing.T) {
+	doc := New([]catalog.Engine{}, []catalog.Command{})
+	if len(doc.Tools) < 50 || len(doc.Commands) != len(doc.Tools) || len(doc.CatalogDigest) != 64 {
+		t.Errorf("%d tools, %d commands, digest %q", len(doc.Tools), len(doc.Commands), doc.CatalogDigest)
+	}
+	data, err := JSON(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := jsonschema.NewCompiler().Compile([]byte(catalog.Schema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := s.ValidateJSON(data); !r.IsValid() {
+		t.Errorf("the document breaks its schema: %v", r.DetailedErrors())
 	}
 }

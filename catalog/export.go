@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/google/renameio/v2"
+	"rea/generated/catalog"
 )
 
 // Names of the files that Export writes.
@@ -17,7 +17,7 @@ const (
 )
 
 // JSON is the document as it is published.
-func (d *Document) JSON() ([]byte, error) {
+func JSON(d *catalog.Document) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -30,8 +30,8 @@ func (d *Document) JSON() ([]byte, error) {
 
 // Export writes the document and its page into dir, which is made if need be.
 // Each file is replaced as a whole or not at all. It returns the paths written.
-func Export(dir string, doc *Document) ([]string, error) {
-	data, err := doc.JSON()
+func Export(dir string, doc *catalog.Document) ([]string, error) {
+	data, err := JSON(doc)
 	if err != nil {
 		return nil, err
 	}
@@ -48,10 +48,37 @@ func Export(dir string, doc *Document) ([]string, error) {
 		data []byte
 	}{{DataFile, data}, {PageFile, page.Bytes()}} {
 		path := filepath.Join(dir, f.name)
-		if err := renameio.WriteFile(path, f.data, 0o644); err != nil {
+		if err := replace(path, f.data); err != nil {
 			return nil, fmt.Errorf("writing %s: %w", path, err)
 		}
 		paths = append(paths, path)
 	}
 	return paths, nil
+}
+
+// replace puts a new file in the place of path when all of it is on the disk.
+func replace(path string, data []byte) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+			os.Remove(f.Name())
+		}
+	}()
+	if _, err = f.Write(data); err != nil {
+		return err
+	}
+	if err = f.Chmod(0o644); err != nil {
+		return err
+	}
+	if err = f.Sync(); err != nil {
+		return err
+	}
+	if err = f.Close(); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
 }

@@ -11,6 +11,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"rea/generated/catalog"
 )
 
 var (
@@ -24,10 +26,10 @@ var (
 
 // pageData is what the template sees.
 type pageData struct {
-	Doc                   *Document
+	Doc                   *catalog.Document
 	Revision              string
 	Families              []pageFamily
-	Commands              []Command // that are not a tool under another name
+	Commands              []catalog.Command // that are not a tool under another name
 	Style                 template.CSS
 	Script                template.JS
 	StyleHash, ScriptHash string
@@ -39,7 +41,7 @@ type pageFamily struct {
 }
 
 type pageTool struct {
-	Tool
+	catalog.Tool
 	Usage         string
 	Marks         []mark
 	Input, Output []Row
@@ -50,10 +52,10 @@ type pageTool struct {
 type mark struct{ Text, Class, Why string }
 
 // Page writes the document as one page that needs nothing else.
-func Page(w io.Writer, doc *Document) error {
+func Page(w io.Writer, doc *catalog.Document) error {
 	data := pageData{
 		Doc:        doc,
-		Revision:   doc.Revision.String(),
+		Revision:   describe(doc.Revision),
 		Style:      template.CSS(pageCSS),
 		Script:     template.JS(pageJS),
 		StyleHash:  sourceHash(pageCSS),
@@ -61,13 +63,13 @@ func Page(w io.Writer, doc *Document) error {
 	}
 	usage := map[string]string{}
 	for _, c := range doc.Commands {
-		if c.Tool == "" {
+		if c.Tool == nil {
 			data.Commands = append(data.Commands, c)
 			continue
 		}
-		usage[c.Tool] = c.Usage
+		usage[*c.Tool] = c.Usage
 	}
-	byName := map[string]Tool{}
+	byName := map[string]catalog.Tool{}
 	for _, t := range doc.Tools {
 		byName[t.Name] = t
 	}
@@ -92,7 +94,7 @@ func Page(w io.Writer, doc *Document) error {
 	return nil
 }
 
-func toolOnPage(t Tool, usage string) (pageTool, error) {
+func toolOnPage(t catalog.Tool, usage string) (pageTool, error) {
 	p := pageTool{Tool: t, Usage: usage, Marks: marks(t)}
 	var err error
 	if p.Input, err = rows(t.InputSchema); err != nil {
@@ -113,14 +115,14 @@ func toolOnPage(t Tool, usage string) (pageTool, error) {
 	return p, nil
 }
 
-func marks(t Tool) []mark {
+func marks(t catalog.Tool) []mark {
 	var out []mark
 	add := func(when bool, text, class, why string) {
 		if when {
 			out = append(out, mark{text, class, why})
 		}
 	}
-	add(t.Annotations.ReadOnly, "read only", "good", "changes nothing, not even the session")
+	add(t.Annotations.ReadOnlyHint, "read only", "good", "changes nothing, not even the session")
 	add(t.Effects.DiscardsData, "discards data", "warn", "something of the session is lost")
 	add(t.Effects.ExecutesForeignCode, "runs foreign code", "warn", "executes code that is not ours")
 	add(t.Effects.MutatesDevice, "changes a device", "warn", "")
@@ -143,8 +145,8 @@ func marks(t Tool) []mark {
 	return out
 }
 
-// String says the revision in words.
-func (r Revision) String() string {
+// describe says the revision in words.
+func describe(r catalog.Revision) string {
 	if r.Commit == nil {
 		if r.Reason != nil {
 			return "unknown (" + *r.Reason + ")"

@@ -1,23 +1,27 @@
 package catalog
 
-import "runtime/debug"
+import (
+	"runtime/debug"
+
+	"rea/generated/catalog"
+)
 
 // Built reads version and revision of the running program from what the linker
 // recorded. What it did not record is said to be unknown.
-func Built() (Package, Revision) {
+func Built() (catalog.Package, catalog.Revision) {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return Package{Name: "rea", Version: "unknown"}, unknownRevision("the program holds no build information")
+		return catalog.Package{Name: "rea", Version: "unknown"}, unknownRevision("the program holds no build information")
 	}
 	return fromBuildInfo(info)
 }
 
-func fromBuildInfo(info *debug.BuildInfo) (Package, Revision) {
-	pkg := Package{Name: "rea", Version: info.Main.Version}
+func fromBuildInfo(info *debug.BuildInfo) (catalog.Package, catalog.Revision) {
+	pkg := catalog.Package{Name: "rea", Version: info.Main.Version}
 	if pkg.Version == "" {
 		pkg.Version = "(devel)"
 	}
-	var r Revision
+	var r catalog.Revision
 	for _, s := range info.Settings {
 		switch s.Key {
 		case "vcs.revision":
@@ -30,9 +34,9 @@ func fromBuildInfo(info *debug.BuildInfo) (Package, Revision) {
 		}
 	}
 	if r.Commit == nil {
-		return pkg, unknownRevision("built without version control information, as go run does")
+		return pkg, unknownRevision("built without version control information, as by go run")
 	}
 	return pkg, r
 }
 
-func unknownRevision(reason string) Revision { return Revision{Reason: &reason} }
+func unknownRevision(reason string) catalog.Revision { return catalog.Revision{Reason: &reason} }

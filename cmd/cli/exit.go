@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"syscall"
+	"time"
 
 	"rea/generated/fault"
 )
@@ -38,6 +39,33 @@ type errInterrupted struct{ signal os.Signal }
 
 func (e errInterrupted) Error() string { return e.signal.String() }
 
+// errTimeout is the cause of a context that --timeout ended.
+type errTimeout struct{ after time.Duration }
+
+func (e errTimeout) Error() string { return "gave up after " + e.after.String() }
+
+// within bounds ctx by --timeout, unless it is 0. It cancels instead of setting
+// a deadline, so that whoever is stopped tells the end of the call from a
+// deadline of its own. failed replaces an error that comes from the stop.
+func within(ctx context.Context, limit time.Duration) (_ context.Context, failed func(error) error, stop func()) {
+	if limit <= 0 {
+		return ctx, func(err error) error { return err }, func() {}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	timer := time.AfterFunc(limit, func() { cancel(errTimeout{limit}) })
+	failed = func(err error) error {
+		var timeout errTimeout
+		if err != nil && errors.As(context.Cause(ctx), &timeout) {
+			return timeout
+		}
+		return err
+	}
+	return ctx, failed, func() {
+		timer.Stop()
+		cancel(nil)
+	}
+}
+
 // exitCode tells what the shell is told about err.
 func exitCode(ctx context.Context, err error) int {
 	if err == nil {
@@ -53,6 +81,10 @@ func exitCode(ctx context.Context, err error) int {
 	var usage *usageError
 	if errors.As(err, &usage) {
 		return exitUsage
+	}
+	var timeout errTimeout
+	if errors.As(err, &timeout) {
+		return exitTimeout
 	}
 	var e *fault.Error
 	if !errors.As(err, &e) {

@@ -24,6 +24,7 @@ type column struct {
 // wrap inside their widest columns; when even that is not enough, or an object
 // holds lists of objects, each is written as a block.
 func (p *printer) table(depth int, n *node) {
+	n = flatten(n)
 	cols, ok := columns(n, p.screen.Width > 0)
 	if ok && len(cols) == 0 {
 		p.line(depth, "-")
@@ -39,6 +40,46 @@ func (p *printer) table(depth int, n *node) {
 		}
 		p.object(depth, item)
 	}
+}
+
+// flatten puts the members of objects that are too large for a cell into the
+// row, unless a name would stand there twice.
+func flatten(n *node) *node {
+	out := &node{kind: '['}
+	for _, row := range n.items {
+		flat := &node{kind: '{'}
+		for i, name := range row.names {
+			item := row.items[i]
+			if item.kind != '{' || tabular(item) || clash(row, item) {
+				flat.names, flat.items = append(flat.names, name), append(flat.items, item)
+				continue
+			}
+			flat.names, flat.items = append(flat.names, item.names...), append(flat.items, item.items...)
+		}
+		out.items = append(out.items, flat)
+	}
+	return out
+}
+
+// clash tells whether a member of item has the name of a member of row, or of
+// another object of row that could be flattened.
+func clash(row, item *node) bool {
+	for _, other := range row.items {
+		if other == item || other.kind != '{' {
+			continue
+		}
+		for _, name := range item.names {
+			if other.get(name) != nil {
+				return true
+			}
+		}
+	}
+	for _, name := range item.names {
+		if row.get(name) != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // columns takes the union of members, in order of appearance.

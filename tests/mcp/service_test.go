@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -79,14 +78,13 @@ func TestStdout_carries_protocol_lines_only(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	ids := map[string]bool{}
-	for sc := bufio.NewScanner(bytes.NewReader(out)); sc.Scan(); {
-		sc.Buffer(nil, 64<<20)
+	for line := range bytes.Lines(out) {
 		var m struct {
 			JSONRPC string
 			ID      json.RawMessage
 		}
-		if err := json.Unmarshal(sc.Bytes(), &m); err != nil || m.JSONRPC != "2.0" {
-			t.Errorf("not a message: %.200s", sc.Text())
+		if err := json.Unmarshal(line, &m); err != nil || m.JSONRPC != "2.0" {
+			t.Errorf("not a message: %.200s", line)
 		}
 		ids[string(m.ID)] = true
 	}

@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/peterbourgon/ff/v3/ffcli"
+
+	"rea/cmd/report"
+	"rea/cmd/terminal"
+)
+
+// caller runs one tool in the session of a command.
+type caller func(ctx context.Context, tool string, input []byte) ([]byte, error)
+
+func (a *app) analyzeCommand() *ffcli.Command {
+	fs := flags("analyze")
+	var format string
+	formatFlag(fs, &format)
+	rows := fs.Int("rows", 15, "rows of each list; 0 for `all`")
+	timeout := fs.Duration("timeout", 0, "give up after this `duration`, e.g. 30s")
+	provider := fs.String("provider", "", "`engine` that analyses the file, or auto")
+	architecture := fs.String("architecture", "", "`slice` of a universal file, e.g. arm64")
+	return &ffcli.Command{
+		Name:       "analyze",
+		ShortUsage: "rea analyze [flags] FILE",
+		ShortHelp:  "Report on a whole binary: what it is, links, contains and does",
+		LongHelp: "The report shows identity, protections, sections, libraries, imports, exports, functions, strings with the code that uses them, " +
+			"figures of the call graph, and what analysis could not see. --format json prints the same as one document, with every function and every used string.",
+		FlagSet: fs,
+		Exec: func(ctx context.Context, args []string) error {
+			a.json = format == "json"
+			if len(args) != 1 {
+				return usagef("usage: rea analyze [flags] FILE", "analyze needs one file")
+			}
+			if *rows < 0 {
+				return usagef("", "flag --rows: %d is negative", *rows)
+			}
+			ctx, failed, stop := within(ctx, *timeout)
+			defer stop()
+			return failed(a.analyze(ctx, args[0], *architecture, *provider, format, *rows))
+		},
+	}
+}
+
+func (a *app) analyze(ctx context.Context, path, architecture, provider, format string, rows int) error {
+	call, done := a.connect(provider)
+	defer done()
+	ctx, end := a.progress(ctx)
+	defer end()
+	options := report.Options{Open: openRequest(path, architecture), Rows: rows}
+	if format == "json" {
+		options.Rows = 0
+	}
+	r, err := report.Build(ctx, func(ctx context.Context, tool string, input any) ([]byte, error) {
+		data, err := json.Marshal(input)
+		if err != nil {
+			return nil, err
+		}
+		return call(ctx, tool, data)
+	}, options)
+	if err != nil {
+		return err
+	}
+	end()
+	if format == "json" {
+		data, err := r.JSON()
+		if err != nil {
+			return err
+		}
+		return a.print(data, format)
+	}
+	return r.Text(a.out, terminal.Of(a.out, a.getenv), rows)
+}
+
+func openRequest(path, architecture string) map[string]string {
+	request := map[string]string{"path": path}
+	if architecture != "" {
+		request["architecture"] = architecture
+	}
+	return request
+}

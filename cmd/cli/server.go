@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/peterbourgon/ff/v3/ffcli"
+
+	"rea/generated/fault"
+	"rea/generated/schema"
+	"rea/runtime/delivery"
+	"rea/runtime/dispatch"
+	"rea/runtime/mcpserver"
+)
+
+// profileSetting names the environment variable of the input schema profile.
+const profileSetting = "REA_MCP_INPUT_SCHEMA_PROFILE"
+
+func (a *app) serverCommand() *ffcli.Command {
+	fs := flags("mcp")
+	toolsets := fs.String("toolsets", "", "`families` of tools to show, separated by commas; before REA_MCP_TOOLSETS")
+	provider := fs.String("provider", "", "`engine` that analyses files, or auto; after REA_ANALYSIS_PROVIDER")
+	return &ffcli.Command{
+		Name:       "mcp",
+		ShortUsage: "rea mcp [--toolsets LIST] [--provider ID]",
+		ShortHelp:  "Serve the tools to an MCP client on standard input and output",
+		LongHelp: "An MCP client starts this and talks to it; there is nothing to type. Standard output carries protocol lines only. " +
+			"It ends when its input ends and running calls are answered, or with a signal.",
+		FlagSet: fs,
+		Exec: func(ctx context.Context, args []string) error {
+			if len(args) > 0 {
+				return usagef("usage: rea mcp [flags]", "mcp takes no arguments")
+			}
+			return a.serve(ctx, *toolsets, *provider)
+		},
+	}
+}
+
+// serve reads the settings, then gives standard input and output to the client.
+func (a *app) serve(ctx context.Context, toolsets, provider string) error {
+	setting := "--toolsets"
+	if toolsets == "" {
+		setting, toolsets = dispatch.ToolsetsSetting, a.getenv(dispatch.ToolsetsSetting)
+	}
+	shown, err := dispatch.ParseToolsets(setting, toolsets)
+	if err != nil {
+		return err
+	}
+	budget, err := delivery.ParseBudget(a.getenv(delivery.BudgetSetting))
+	if err != nil {
+		return err
+	}
+	profile, err := inputProfile(a.getenv(profileSetting))
+	if err != nil {
+		return err
+	}
+	stdio, err := mcpserver.TakeStdio()
+	if err != nil {
+		return err
+	}
+	d, done := assemble(setup{a.getenv, provider, shown, profile, a.err})
+	defer done()
+	if err := mcpserver.Run(ctx, mcpserver.Config{
+		Dispatcher: d,
+		Profile:    profile,
+		Budget:     budget,
+		Stdio:      stdio,
+		Log:        slog.New(slog.NewTextHandler(a.err, nil)),
+	}); err != nil {
+		return err
+	}
+	// A server that was told to stop says so to whoever told it.
+	return context.Cause(ctx)
+}
+
+func inputProfile(value string) (schema.Profile, error) {
+	if value == "" {
+		return schema.Full, nil
+	}
+	p, err := schema.ParseProfile(value)
+	if err != nil {
+		return p, fault.ConfigurationInvalid(fault.ConfigurationInvalidDetails{
+			Name: profileSetting, Value: value, Expected: "full or compact",
+		}, err)
+	}
+	return p, nil
+}

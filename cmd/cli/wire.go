@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"os"
+
+	"rea/catalog"
+	"rea/generated/model"
+	"rea/generated/schema"
+	"rea/generated/tool"
+	"rea/providers/analysis"
+	"rea/providers/binary"
+	"rea/providers/embedded"
+	"rea/providers/native"
+	sessionfamily "rea/providers/session"
+	"rea/runtime/dispatch"
+	"rea/runtime/engine"
+	"rea/runtime/evidence"
+	"rea/runtime/mcpserver"
+	"rea/runtime/query"
+	"rea/runtime/session"
+)
+
+// engines is the list of analysis engines.
+func engines() []engine.Provider {
+	pkg, _ := catalog.Built()
+	return []engine.Provider{embedded.Provider{Version: pkg.Version}}
+}
+
+// A setup is what the parts of one session are told.
+type setup struct {
+	getenv   func(string) string
+	provider string         // --provider
+	shown    []string       // families; nil for all
+	profile  schema.Profile // of advertised inputs
+	log      io.Writer
+}
+
+// families makes the handlers of every family of tools.
+func families(s setup, sess *session.Session, availability func(context.Context) []model.ToolAvailability) tool.Families {
+	source := query.Source(session.Source)
+	return tool.Families{
+		Analysis: analysis.New(source),
+		Binary:   binary.New(session.Target),
+		Evidence: struct{ tool.EvidenceHandlers }{},
+		Native:   native.New(source),
+		Session: sessionfamily.New(sessionfamily.Config{
+			Session:      sess,
+			Availability: availability,
+			Identity:     identity(s.profile),
+			Families:     s.shown,
+			HowToShow:    dispatch.ShowHint,
+		}),
+	}
+}
+
+// identity of this program, as binary_session reports it.
+func identity(profile schema.Profile) sessionfamily.Identity {
+	pkg, _ := catalog.Built()
+	sdk, sdkVersion := mcpserver.SDK()
+	path, err := os.Executable()
+	if err != nil {
+		path = ""
+	}
+	return sessionfamily.Identity{
+		Package: pkg.Name, Version: pkg.Version,
+		Server: mcpserver.ServerName, ServerPath: path,
+		SDK: sdk, SDKVersion: sdkVersion,
+		InputSchemaProfile: profile.String(),
+		CatalogDigest:      catalog.Digest,
+	}
+}
+
+// assemble makes a session and the dispatcher of its calls; done releases both.
+func assemble(s setup) (d *dispatch.Dispatcher, done func()) {
+	pkg, _ := catalog.Built()
+	sess := session.New(session.Config{
+		Providers:   engines(),
+		Recognize:   recognize,
+		Ledger:      evidence.NewLedger("", 0),
+		Environment: s.getenv("REA_ANALYSIS_PROVIDER"),
+		Flag:        s.provider,
+	})
+	availability := func(ctx context.Context) []model.ToolAvailability { return d.Availability(ctx) }
+	d = dispatch.New(dispatch.Config{
+		Session:  sess,
+		Bindings: tool.Bindings(families(s, sess, availability)),
+		Version:  pkg.Version,
+		Families: s.shown,
+		Log:      slog.New(slog.NewTextHandler(s.log, nil)),
+	})
+	return d, func() { sess.Close(context.Background(), nil) }
+}
+
+// connect makes the session of one command.
+func (a *app) connect(provider string) (call caller, done func()) {
+	d, done := assemble(setup{getenv: a.getenv, provider: provider, log: a.err})
+	return func(ctx context.Context, name string, input []byte) ([]byte, error) {
+		out, err := d.Call(ctx, name, input)
+		if err != nil {
+			return nil, err
+		}
+		return out.Document, nil
+	}, done
+}

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"context"
+	"slices"
 
 	"rea/generated/fault"
 	"rea/generated/model"
@@ -35,10 +36,14 @@ func (g *callGraph) edges(ctx context.Context, p *model.Procedure) (calls []engi
 	if _, missing := b.Missing[want]; missing {
 		g.gaps++
 	}
+	calls = b.Callees
 	if g.backward {
-		return b.Callers, b.Unresolved, nil
+		calls = b.Callers
 	}
-	return b.Callees, b.Unresolved, nil
+	if p.Kind == model.ProcedureKindImportStub { // its jump leads to the import that it stands for itself
+		calls = slices.DeleteFunc(calls, func(c engine.Call) bool { return c.Procedure.Address == p.Address })
+	}
+	return calls, b.Unresolved, nil
 }
 
 // unresolved is the number of computed calls in p without known target.

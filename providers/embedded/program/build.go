@@ -364,17 +364,7 @@ func (r *recovery) assemble(p *Program, outs []output) {
 		}
 		out.ranges.hi = uint32(len(p.Ranges))
 		out.blocks.lo = uint32(len(p.Blocks))
-		for k := range f.blocks {
-			b := &f.blocks[k]
-			pb := Block{Start: r.sp.addr(b.start), End: r.sp.addr(b.end-1) + 1, Last: r.sp.addr(b.last), Function: fx}
-			pb.edges.lo = uint32(len(p.Edges))
-			r.succ(f, b, func(to uint32, kind EdgeKind) { p.Edges = append(p.Edges, Edge{r.sp.addr(to), kind}) })
-			pb.edges.hi = uint32(len(p.Edges))
-			p.Blocks = append(p.Blocks, pb)
-			for a := b.start; a < b.end; a += max(1, r.d.size(a)) {
-				p.starts.set(a)
-			}
-		}
+		r.emitBlocks(p, f, fx)
 		out.blocks.hi = uint32(len(p.Blocks))
 		r.classify(&out, f, o)
 		p.Functions = append(p.Functions, out)

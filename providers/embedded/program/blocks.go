@@ -1,0 +1,92 @@
+package program
+
+// The published blocks differ from the walked ones in two ways, both as
+// compilers see their code: padding before an aligned block is no block, and a
+// conditional jump directly followed by a jump inside the function is one
+// two-way end of a block.
+
+// emitBlocks appends the blocks and edges of f.
+func (r *recovery) emitBlocks(p *Program, f *fn, fx uint32) {
+	n := len(f.blocks)
+	pad := make([]bool, n)    // only padding
+	joined := make([]bool, n) // the jump of the block before
+	entered := r.entered(f)
+	for i := range f.blocks {
+		b := &f.blocks[i]
+		pad[i] = b.start != f.entry && i+1 < n && f.blocks[i+1].start == b.end && r.allNops(b)
+		joined[i] = i > 0 && !entered[i] && r.joins(f, i)
+	}
+	skip := func(to uint32) uint32 { // the first real block at or behind to
+		for k := f.blockStart(to); k >= 0 && k < n && pad[k]; k++ {
+			to = f.blocks[k].end
+		}
+		return to
+	}
+	for i := range f.blocks {
+		b := &f.blocks[i]
+		for a := b.start; a < b.end; a += max(1, r.d.size(a)) {
+			p.starts.set(a)
+		}
+		if pad[i] || joined[i] {
+			continue
+		}
+		out := Block{Start: r.sp.addr(b.start), End: r.sp.addr(b.end-1) + 1, Last: r.sp.addr(b.last), Function: fx}
+		out.edges.lo = uint32(len(p.Edges))
+		both := i+1 < n && joined[i+1]
+		r.succ(f, b, func(to uint32, kind EdgeKind) {
+			if both && kind == EdgeNotTaken {
+				return
+			}
+			p.Edges = append(p.Edges, Edge{r.sp.addr(skip(to)), kind})
+		})
+		if both {
+			j := &f.blocks[i+1]
+			out.End, out.Last = r.sp.addr(j.end-1)+1, r.sp.addr(j.last)
+			r.succ(f, j, func(to uint32, _ EdgeKind) {
+				p.Edges = append(p.Edges, Edge{r.sp.addr(skip(to)), EdgeNotTaken})
+			})
+		}
+		out.edges.hi = uint32(len(p.Edges))
+		p.Blocks = append(p.Blocks, out)
+	}
+}
+
+// joins says whether block i is a lone jump inside f behind a conditional one.
+func (r *recovery) joins(f *fn, i int) bool {
+	b, prev := &f.blocks[i], &f.blocks[i-1]
+	return prev.end == b.start && r.d.kind(prev.last) == kindCond && b.start == b.last && r.d.kind(b.last) == kindJump &&
+		r.d.target(b.last) != none && f.blockStart(r.d.target(b.last)) >= 0
+}
+
+// entered marks the blocks that something other than the block before reaches.
+func (r *recovery) entered(f *fn) []bool {
+	out := make([]bool, len(f.blocks))
+	for i := range f.blocks {
+		b := &f.blocks[i]
+		r.succ(f, b, func(to uint32, kind EdgeKind) {
+			j := f.blockStart(to)
+			if !(j == i+1 && (kind == EdgeNotTaken || kind == EdgeFall) && to == b.end) {
+				out[j] = true
+			}
+		})
+	}
+	for _, p := range f.pads {
+		if j := f.blockStart(p); j >= 0 {
+			out[j] = true
+		}
+	}
+	if j := f.blockStart(f.entry); j >= 0 {
+		out[j] = true
+	}
+	return out
+}
+
+// allNops says whether b holds nothing but padding.
+func (r *recovery) allNops(b *block) bool {
+	for a := b.start; a < b.end; a += max(1, r.d.size(a)) {
+		if r.d.kind(a) != kindNop {
+			return false
+		}
+	}
+	return true
+}

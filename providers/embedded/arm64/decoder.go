@@ -14,10 +14,10 @@ import (
 
 // Decoder decodes A64. It holds no mutable state: one value may serve any
 // number of goroutines.
-type Decoder struct{}
+type Decoder struct{ forms *formTable }
 
 // New returns an A64 decoder.
-func New() *Decoder { return &Decoder{} }
+func New() *Decoder { return &Decoder{forms: vectorForms()} }
 
 // Syntax implements isa.Decoder.
 func (*Decoder) Syntax() string { return "arm" }
@@ -29,7 +29,7 @@ func (*Decoder) MaxLen() int { return 4 }
 func (*Decoder) Align() int { return 4 }
 
 // Decode implements isa.Decoder.
-func (*Decoder) Decode(b []byte, addr uint64, in *isa.Inst) {
+func (d *Decoder) Decode(b []byte, addr uint64, in *isa.Inst) {
 	*in = isa.Inst{Addr: addr, Len: 4, Dst: isa.NoReg, Src: isa.NoReg, Src2: isa.NoReg,
 		Mem: isa.Mem{Base: isa.NoReg, Index: isa.NoReg}}
 	if len(b) < 4 {
@@ -49,15 +49,15 @@ func (*Decoder) Decode(b []byte, addr uint64, in *isa.Inst) {
 	case 0b0101, 0b1101:
 		ok = register(w, in)
 	case 0b0111, 0b1111:
-		ok = simd(w, in)
+		ok = d.tabled(w, in)
 	case 0b0010:
-		ok = sve(w, in)
+		ok = d.tabled(w, in)
 	case 0b0000:
 		if w>>16 == 0 { // udf
 			in.Flow, in.Imm, in.HasImm = isa.Trap, int64(w), true
 			return
 		}
-		ok = w>>31 != 0 && sme(w, in)
+		ok = w>>31 != 0 && d.tabled(w, in)
 	}
 	if !ok {
 		*in = isa.Inst{Addr: addr, Len: 4, Op: w, Dst: isa.NoReg, Src: isa.NoReg, Src2: isa.NoReg,

@@ -23,7 +23,7 @@ struct sample {
 #define CODE ((uint8_t *)0x41000000)
 
 struct sample state __attribute__((aligned(64)));
-struct { uint64_t sp, tls, saved[12], code; } host = {.code = 0x41000000};
+struct { uint64_t sp, tls, saved[12], spare; } host;
 static sigjmp_buf out;
 
 void enter(void);
@@ -42,8 +42,8 @@ __asm__(
 	"ldp x0, x1, [x30]\nldp x2, x3, [x30, #16]\nldp x4, x5, [x30, #32]\nldp x6, x7, [x30, #48]\n"
 	"ldp x8, x9, [x30, #64]\nldp x10, x11, [x30, #80]\nldp x12, x13, [x30, #96]\nldp x14, x15, [x30, #112]\n"
 	"ldp x16, x17, [x30, #128]\nldp x18, x19, [x30, #144]\nldp x20, x21, [x30, #160]\nldp x22, x23, [x30, #176]\n"
-	"ldp x24, x25, [x30, #192]\nldp x26, x27, [x30, #208]\nldp x28, x29, [x30, #224]\nldr x30, [x30, #240]\n"
-	"b code_start\n"
+	"ldp x24, x25, [x30, #192]\nldp x26, x27, [x30, #208]\nldr x28, [x30, #224]\n"
+	"movz x29, #0x40ff, lsl #16\nmovk x29, #0xfff8\nbr x29\n" // loads x29 and x30, then the sample
 	".globl leave\nleave:\n"
 	"msr tpidr_el0, x30\n"
 	"adrp x30, state\nadd x30, x30, :lo12:state\n"
@@ -57,8 +57,7 @@ __asm__(
 	"adrp x9, host\nadd x9, x9, :lo12:host\n"
 	"ldp x10, x11, [x9]\nmov sp, x10\nmsr tpidr_el0, x11\n"
 	"ldp x19, x20, [x9, #16]\nldp x21, x22, [x9, #32]\nldp x23, x24, [x9, #48]\nldp x25, x26, [x9, #64]\nldp x27, x28, [x9, #80]\nldp x29, x30, [x9, #96]\n"
-	"ret\n"
-	".set code_start, 0x41000000\n");
+	"ret\n");
 
 static void caught(int n) {
 	// The thread pointer holds the sample's x30; the C library needs its own.
@@ -76,8 +75,11 @@ int main(void) {
 		sigaction(signals[i], &sa, 0);
 	if (mmap(PAGE, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
 		return 2;
-	if (mmap(CODE, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+	if (mmap(CODE - 4096, 8192, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
 		return 2;
+	uint32_t prelude[] = {0xf94077dd, 0xf9407bde}; // ldr x29, [x30, #232]; ldr x30, [x30, #240]
+	memcpy(CODE - 8, prelude, 8);
+	__builtin___clear_cache((char *)CODE - 8, (char *)CODE);
 	static char inbuf[1 << 16], outbuf[1 << 16];
 	setvbuf(stdin, inbuf, _IOFBF, sizeof inbuf);
 	setvbuf(stdout, outbuf, _IOFBF, sizeof outbuf);

@@ -1,0 +1,226 @@
+package arm64
+
+import (
+	_ "embed"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// Floating-point, vector and matrix instructions are data: tables/simd.txt and
+// tables/sve.txt say which encodings exist and how they are written.
+//
+//	PATTERN MNEMONIC [OPERANDS] [| VARIANT…]
+//
+// PATTERN is the word from bit 31 down: 0 and 1 are fixed, `.` is an operand
+// bit, `v` a bit that selects the variant. A variant, `N=TEXT/TEXT…`, has the
+// value of its v bits (the lowest bit first) and the texts that stand for each
+// `@` of the operands; values that are not listed are unallocated.
+//
+// In OPERANDS, <KIND VALUE> is a number from the word. Kinds: N decimal, H hex,
+// X and W a general register (Xs and Ws where 31 is the stack pointer), F an
+// eight-bit floating-point immediate, C a condition, P a predicate constraint,
+// R an SVE prefetch operation. VALUE is a sum of fields `LOW:WIDTH`, each
+// optionally `*SCALE`, and of a constant, taken modulo `%M` when that is given;
+// or `E` bits `=` values, which lists the value of every combination of bits.
+// `{v1.4s*3}` is a list of three consecutive registers.
+//
+//go:embed tables/simd.txt
+var simdTable string
+
+//go:embed tables/sve.txt
+var sveTable string
+
+// form is one line of a table.
+type form struct {
+	name     string
+	operands string
+	variants [][]string // by variant number; nil: unallocated
+	bits     []uint8    // positions of the variant bits
+	general  []general  // general registers among the operands
+}
+
+// general is a general register operand of a form.
+type general struct {
+	low    uint8 // position of the field
+	stack  bool  // 31 is the stack pointer
+	wide   bool
+	reads  bool
+	writes bool
+	base   bool // first register of a memory operand
+	index  bool // second
+}
+
+// match is what decoding needs of a form: a word is one of it when the fixed
+// bits agree and the variant exists.
+type match struct {
+	mask, value uint32
+	form        uint16
+	varied      bool
+}
+
+// formTable finds forms by the top eleven bits of a word.
+type formTable struct {
+	forms   []form
+	buckets [1 << 11][]match
+}
+
+const bucketShift = 21
+
+var vectorForms = sync.OnceValue(func() *formTable {
+	t, err := parseForms(simdTable, sveTable)
+	if err != nil {
+		return &formTable{} // TestTables reports it; without forms nothing is allocated
+	}
+	return t
+})
+
+func parseForms(tables ...string) (*formTable, error) {
+	t := &formTable{}
+	for _, table := range tables {
+		n := 0
+		for s := range strings.Lines(table) {
+			n++
+			s = strings.TrimSpace(s)
+			if s == "" || s[0] == '#' {
+				continue
+			}
+			if err := t.add(s); err != nil {
+				return nil, fmt.Errorf("line %d: %w", n, err)
+			}
+		}
+	}
+	// The more specific of two forms that fit is meant.
+	for i := range t.buckets {
+		slices.SortStableFunc(t.buckets[i], func(a, b match) int { return ones(b.mask) - ones(a.mask) })
+	}
+	return t, nil
+}
+
+func ones(v uint32) int {
+	n := 0
+	for ; v != 0; v &= v - 1 {
+		n++
+	}
+	return n
+}
+
+func (t *formTable) add(s string) error {
+	body, variants, varied := strings.Cut(s, " | ")
+	words := strings.Fields(body)
+	if len(words) < 2 || len(words) > 3 || len(words[0]) != 32 {
+		return fmt.Errorf("%q", s)
+	}
+	f := form{name: words[1]}
+	if len(words) == 3 {
+		f.operands = words[2]
+	}
+	m := match{form: uint16(len(t.forms)), varied: varied}
+	for i, c := range words[0] {
+		bit := uint32(1) << (31 - i)
+		switch c {
+		case '0':
+			m.mask |= bit
+		case '1':
+			m.mask, m.value = m.mask|bit, m.value|bit
+		case 'v':
+			f.bits = append(f.bits, uint8(31-i))
+		case '.':
+		default:
+			return fmt.Errorf("pattern %q", words[0])
+		}
+	}
+	slices.Reverse(f.bits)
+	if varied {
+		f.variants = make([][]string, 1<<len(f.bits))
+		for v := range strings.FieldsSeq(variants) {
+			k, texts, ok := strings.Cut(v, "=")
+			n, err := strconv.ParseUint(k, 10, 16)
+			if !ok || err != nil || n >= uint64(len(f.variants)) {
+				return fmt.Errorf("variant %q", v)
+			}
+			f.variants[n] = strings.Split(texts, "/")
+		}
+	}
+	f.general = generals(f.name, f.operands)
+	t.forms = append(t.forms, f)
+	fixed, value := m.mask>>bucketShift, m.value>>bucketShift
+	for b := range uint32(len(t.buckets)) {
+		if b&fixed == value {
+			t.buckets[b] = append(t.buckets[b], m)
+		}
+	}
+	return nil
+}
+
+// find returns the form of a word and its variant.
+func (t *formTable) find(w uint32) (*form, []string) {
+	for _, m := range t.buckets[w>>bucketShift] {
+		if w&m.mask != m.value {
+			continue
+		}
+		f := &t.forms[m.form]
+		if !m.varied {
+			return f, nil
+		}
+		n := 0
+		for i, b := range f.bits {
+			n |= int(w>>b&1) << i
+		}
+		if v := f.variants[n]; v != nil {
+			return f, v
+		}
+	}
+	return nil, nil
+}
+
+// generals finds the general registers of a form. The first operand is written
+// unless the instruction has no destination; counts that are incremented in
+// place are read as well.
+func generals(name, operands string) []general {
+	var out []general
+	inMemory, seen := false, 0
+	for i := 0; i < len(operands); i++ {
+		switch operands[i] {
+		case '[':
+			inMemory, seen = true, 0
+		case ']':
+			inMemory = false
+		case '<':
+			end := i + strings.IndexByte(operands[i:], '>')
+			slot := operands[i+1 : end]
+			if slot[0] != 'X' && slot[0] != 'W' {
+				continue
+			}
+			g := general{wide: slot[0] == 'X', stack: slot[1] == 's', reads: true}
+			low, _, _ := strings.Cut(strings.TrimLeft(slot[1:], "s "), ":")
+			n, err := strconv.ParseUint(low, 10, 8)
+			if err != nil {
+				continue
+			}
+			g.low = uint8(n)
+			if inMemory {
+				g.base, g.index = seen == 0, seen > 0
+				seen++
+			} else if i == 0 && !strings.HasPrefix(name, "cterm") {
+				g.writes = true
+				g.reads = inPlace(name)
+			}
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// inPlace reports whether a scalable-vector instruction updates the general
+// register it names first.
+func inPlace(name string) bool {
+	for _, p := range []string{"inc", "dec", "sqinc", "sqdec", "uqinc", "uqdec", "clasta", "clastb"} {
+		if strings.HasPrefix(name, p) {
+			return true
+		}
+	}
+	return false
+}

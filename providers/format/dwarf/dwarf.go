@@ -41,6 +41,7 @@ type Data struct {
 	abbrevBudget int
 	lines        map[uint64]*lineTable
 	lineRows     int
+	lineBudget   int
 	files        map[uint64]*fileTable
 	signatures   map[uint64]Ref
 	spans        []unitSpan
@@ -66,6 +67,7 @@ func Open(im *object.Image) (*Data, error) {
 	if len(d.sec.info) == 0 {
 		return nil, ErrNone
 	}
+	d.lineBudget = 64*len(d.sec.line) + 1<<26
 	d.abbrevBudget = 4*len(d.sec.abbrev) + 1<<16
 	d.readUnits(d.sec.info, 0)
 	d.readUnits(d.sec.types, typesBit)

@@ -10,7 +10,7 @@ const (
 	atSpecification, atType, atEntryPC, atRanges                      = 0x47, 0x49, 0x52, 0x55
 	atDataBitOffset, atLinkageName, atSignature, atStrOffsetsBase     = 0x6b, 0x6e, 0x69, 0x72
 	atAddrBase, atRnglistsBase, atNoReturn, atAlignment               = 0x73, 0x74, 0x87, 0x88
-	atMIPSLinkageName, atLowerBound                                   = 0x2007, 0x22
+	atMIPSLinkageName, atLowerBound, atVariableParameter              = 0x2007, 0x22, 0x4b
 )
 
 // Forms.

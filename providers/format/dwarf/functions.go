@@ -64,8 +64,15 @@ func (d *Data) unitFunctions(u *unit, out []Function, names *int) []Function {
 		if e.tag != tagSubprogram || e.flag(atDeclaration) {
 			continue
 		}
-		ranges := d.extent(u, e.get(atLowPC), e.get(atHighPC), e.get(atRanges))
-		if budget -= len(ranges); budget < 0 || len(ranges) == 0 {
+		list := e.get(atRanges)
+		if list.ok && budget < 0 {
+			continue // entries that share long range lists
+		}
+		ranges := d.extent(u, e.get(atLowPC), e.get(atHighPC), list)
+		if list.ok {
+			budget -= len(ranges)
+		}
+		if len(ranges) == 0 {
 			continue
 		}
 		f := Function{Ref: e.ref, Addr: ranges[0].Addr, Unit: u.name}

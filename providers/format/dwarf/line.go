@@ -97,7 +97,13 @@ func (d *Data) fileTable(u *unit) *fileTable {
 	t, ok := d.files[u.stmtList]
 	if !ok {
 		t = &fileTable{}
-		t.ok = d.readLineHeader(u, &t.header)
+		if d.lineBudget > 0 {
+			t.ok = d.readLineHeader(u, &t.header)
+			d.lineBudget -= int(t.header.program - min(u.stmtList, t.header.program))
+			for _, f := range t.header.files {
+				d.lineBudget -= len(f)
+			}
+		}
 		d.files[u.stmtList] = t
 	}
 	return t
@@ -193,8 +199,8 @@ const (
 func (d *Data) files5(u *unit, c *cursor, wide bool) []string {
 	dirs := &pathList{}
 	d.list5(u, c, wide, func(name string, _ uint64) bool {
-		if len(dirs.paths) == 0 {
-			return dirs.add(u.dir, name)
+		if len(dirs.paths) == 0 { // the compilation directory itself
+			return dirs.add("", name)
 		}
 		return dirs.add(dirs.paths[0], name)
 	})
@@ -238,7 +244,9 @@ func (d *Data) list5(u *unit, c *cursor, wide bool, add func(name string, dir ui
 // maxLineRows bounds the decoded rows that are kept.
 const maxLineRows = 4 << 20
 
-// lineTable decodes and keeps the line program of a unit.
+// lineTable decodes and keeps the line program of a unit. Line tables of a
+// sound file do not overlap; the budget ends what is made to be read over and
+// over.
 func (d *Data) lineTable(u *unit) *lineTable {
 	ft := d.fileTable(u)
 	if ft == nil || !ft.ok {
@@ -246,8 +254,12 @@ func (d *Data) lineTable(u *unit) *lineTable {
 	}
 	d.mu.Lock()
 	t := d.lines[u.stmtList]
+	if t == nil {
+		d.lineBudget -= int(ft.header.end - min(ft.header.program, ft.header.end))
+	}
+	spent := d.lineBudget < 0
 	d.mu.Unlock()
-	if t != nil {
+	if t != nil || spent {
 		return t
 	}
 	t = &lineTable{rows: runLines(&ft.header, d), files: ft.header.files}

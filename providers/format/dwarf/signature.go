@@ -17,16 +17,22 @@ type Signature struct {
 	Name       string
 	Result     string
 	Parameters []Variable
-	Variadic   bool
-	Locals     []Variable
+	// Results are results that are written as parameters, as Go's are.
+	Results  []Variable
+	Variadic bool
+	Locals   []Variable
 	// Inlined are the names of functions inlined into it.
 	Inlined []string
 	// More tells that a bound was reached.
 	More bool
 }
 
-// String writes the signature as a C declaration.
+// String writes the signature as a C declaration, or as a Go one when it has
+// results of that kind.
 func (s *Signature) String() string {
+	if len(s.Results) > 0 {
+		return s.goString()
+	}
 	parts := make([]string, 0, len(s.Parameters)+1)
 	for _, p := range s.Parameters {
 		parts = append(parts, strings.TrimSpace(p.Type+" "+p.Name))
@@ -38,6 +44,21 @@ func (s *Signature) String() string {
 		parts = []string{"void"}
 	}
 	return s.Result + " " + s.Name + "(" + strings.Join(parts, ", ") + ")"
+}
+
+func (s *Signature) goString() string {
+	list := func(vs []Variable) string {
+		parts := make([]string, 0, len(vs))
+		for _, v := range vs {
+			name := v.Name
+			if strings.HasPrefix(name, "~") {
+				name = ""
+			}
+			parts = append(parts, strings.TrimSpace(name+" "+v.Type))
+		}
+		return "(" + strings.Join(parts, ", ") + ")"
+	}
+	return "func " + s.Name + list(s.Parameters) + " " + list(s.Results)
 }
 
 // maxVariables bounds the parameters, locals and inlined calls of one function.
@@ -57,8 +78,8 @@ func (d *Data) Signature(r Ref) (*Signature, bool) {
 	s.Name = f.Name
 	s.Result = d.resultOf(u, &concrete, result)
 	seen := map[string]bool{}
-	inlineDepth := 1 << 30 // entries deeper than this belong to an inlined function
-	origins := map[Ref]int{} // index into Parameters by abstract origin
+	inlineDepth := 1 << 30      // entries deeper than this belong to an inlined function
+	origins := map[Ref]string{} // locations of parameters by abstract origin
 	for concrete.kids {
 		k, ok := w.next()
 		if !ok || k.depth < 1 {
@@ -75,10 +96,15 @@ func (d *Data) Signature(r Ref) (*Signature, bool) {
 		switch k.tag {
 		case tagFormalParameter:
 			if k.depth == 1 {
-				if o, ok := d.reference(u, k.get(atAbstractOrigin)); ok {
-					origins[o] = len(s.Parameters)
+				into := &s.Parameters
+				if k.flag(atVariableParameter) {
+					into = &s.Results
 				}
-				s.Parameters = append(s.Parameters, d.variable(u, k))
+				v := d.variable(u, k)
+				if o, ok := d.reference(u, k.get(atAbstractOrigin)); ok {
+					origins[o] = v.Location
+				}
+				*into = append(*into, v)
 			}
 		case tagUnspecifiedParameters:
 			s.Variadic = s.Variadic || k.depth == 1
@@ -104,7 +130,7 @@ func (d *Data) Signature(r Ref) (*Signature, bool) {
 
 // orderParameters takes the parameters of a specialised function from its
 // abstract instance: clones reorder, drop and repeat them.
-func (d *Data) orderParameters(u *unit, e *entry, s *Signature, origins map[Ref]int) {
+func (d *Data) orderParameters(u *unit, e *entry, s *Signature, origins map[Ref]string) {
 	r, ok := d.reference(u, e.get(atAbstractOrigin))
 	if !ok {
 		return
@@ -113,8 +139,8 @@ func (d *Data) orderParameters(u *unit, e *entry, s *Signature, origins map[Ref]
 	if !ok || !oe.kids {
 		return
 	}
-	var params []Variable
-	for len(params) < maxVariables {
+	var params, results []Variable
+	for len(params)+len(results) < maxVariables {
 		k, ok := w.next()
 		if !ok || k.depth < 1 {
 			break
@@ -125,16 +151,20 @@ func (d *Data) orderParameters(u *unit, e *entry, s *Signature, origins map[Ref]
 		switch k.tag {
 		case tagFormalParameter:
 			v := d.variable(ou, k)
-			if i, ok := origins[k.ref]; ok {
-				v.Location = s.Parameters[i].Location
+			if at, ok := origins[k.ref]; ok {
+				v.Location = at
 			}
-			params = append(params, v)
+			if k.flag(atVariableParameter) {
+				results = append(results, v)
+			} else {
+				params = append(params, v)
+			}
 		case tagUnspecifiedParameters:
 			s.Variadic = true
 		}
 	}
-	if len(params) > 0 {
-		s.Parameters = params
+	if len(params)+len(results) > 0 {
+		s.Parameters, s.Results = params, results
 	}
 }
 

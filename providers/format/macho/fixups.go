@@ -95,6 +95,9 @@ func (l *loader) helperStubs() {
 
 func (l *loader) addRebase(addr, target uint64, size uint8, kind string) {
 	r := object.Relocation{Addr: addr, Size: size, Type: kind}
+	if l.im.SegmentAt(target) == nil {
+		target &= 1<<56 - 1 // the top byte may hold a tag, as in names of C++ types
+	}
 	if l.im.SegmentAt(target) != nil {
 		r.Target, r.HasTarget = target, true
 	}

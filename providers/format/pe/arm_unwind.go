@@ -6,7 +6,7 @@ import "rea/providers/format/object"
 // (unit 4): an entry is a start and either packed unwind data or the RVA of an
 // .xdata record. Functions that were split (or that are longer than a record
 // can say) have fragment entries: these have no prologue and name no owner, so
-// a fragment belongs to the function it directly follows, or to one unknown.
+// a fragment belongs to the function it follows, or to one unknown.
 func (l *loader) unwindARM(table []byte, unit uint64) {
 	handlers := map[uint32][]handledFunction{}
 	var owner, end uint64
@@ -44,7 +44,7 @@ func (l *loader) unwindARM(table []byte, unit uint64) {
 		case !fragment:
 			l.hint(addr, size, "", object.FromPData)
 			owner = addr
-		case owner != 0 && addr == end:
+		case owner != 0 && addr >= end && addr-end <= maxFragmentGap:
 			l.im.Parts = append(l.im.Parts, object.FunctionPart{Addr: addr, Size: size, Parent: owner, Source: object.FromPData})
 		default:
 			orphans++
@@ -62,6 +62,10 @@ func (l *loader) unwindARM(table []byte, unit uint64) {
 	}
 	l.languageData(handlers)
 }
+
+// maxFragmentGap is how far a fragment may lie behind its function: room for a
+// trap after a call that does not return, and alignment.
+const maxFragmentGap = 16
 
 type xdata struct {
 	size     uint64

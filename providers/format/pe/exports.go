@@ -77,6 +77,9 @@ func (l *loader) export(name string, rva uint32, ordinal int, d directory) {
 	}
 	e.Addr = l.base + uint64(rva)
 	e.Data = !l.executable(e.Addr)
+	if l.thumb() && !e.Data {
+		e.Addr &^= 1
+	}
 	l.im.Exports = append(l.im.Exports, e)
 	if name == "" {
 		l.hint(e.Addr, 0, "", object.FromExport)

@@ -139,7 +139,10 @@ func (l *loader) image() error {
 
 	if l.optional.entry != 0 {
 		l.im.Entry, l.im.HasEntry = l.base+uint64(l.optional.entry), true
-		if l.executable(l.im.Entry &^ 1) {
+		if l.thumb() {
+			l.im.Entry &^= 1
+		}
+		if l.executable(l.im.Entry) {
 			l.hint(l.im.Entry, 0, "", object.FromEntry)
 		} else if l.im.Bytes(l.im.Entry, 1) == nil {
 			l.im.Note("entry point %#x is not in a mapped section", l.im.Entry)

@@ -198,9 +198,12 @@ func (l *loader) executable(addr uint64) bool {
 	return l.im.Executable(addr)
 }
 
+// thumb tells whether code addresses carry the instruction set in bit 0.
+func (l *loader) thumb() bool { return l.machine == machineARMNT || l.machine == machineThumb }
+
 func (l *loader) hint(addr, size uint64, name string, from object.HintSource) {
-	if l.machine == machineARMNT || l.machine == machineThumb {
-		addr &^= 1 // Thumb addresses carry the mode in bit 0
+	if l.thumb() {
+		addr &^= 1
 	}
 	if !l.executable(addr) {
 		return

@@ -106,7 +106,7 @@ func (l *loader) symbol(index int, s coffSymbol) {
 		return
 	}
 	if out.Kind == object.SymFunction && out.Defined {
-		if l.machine == machineARMNT {
+		if l.thumb() {
 			out.Addr &^= 1
 		}
 		l.hint(out.Addr, out.Size, out.Name, object.FromSymbol)

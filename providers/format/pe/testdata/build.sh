@@ -1,9 +1,9 @@
 #!/bin/sh
 # Builds the images of this folder from src. Needs clang, lld and llvm (any
-# version from 14): LLVM=/usr/lib/llvm-14/bin ./build.sh
+# version from 16): LLVM=/usr/lib/llvm-19/bin ./build.sh
 set -eu
 cd "$(dirname "$0")"
-LLVM=${LLVM:-/usr/lib/llvm-14/bin}
+LLVM=${LLVM:-/usr/lib/llvm-19/bin}
 T=$(mktemp -d)
 trap 'rm -rf "$T"' EXIT
 build() { # name target machine extra-link-options...
@@ -19,6 +19,9 @@ build() { # name target machine extra-link-options...
 build sample_x64.dll x86_64-pc-windows-msvc i386:x86-64 /guard:cf /debug /pdb:"$T/sample.pdb" /pdbaltpath:sample.pdb
 build sample_arm64.dll aarch64-pc-windows-msvc arm64 /guard:cf
 build sample_x86.dll i686-pc-windows-msvc i386 /guard:cf /safeseh
+build sample_arm.dll thumbv7-pc-windows-msvc arm
 $LLVM/llvm-dlltool -m i386:x86-64 -d src/imports.def -l "$T/i.lib"
+$LLVM/clang --target=x86_64-pc-windows-msvc -c src/throw4.s -o "$T/throw4.obj"
+$LLVM/lld-link /nologo /dll /entry:entry /nodefaultlib /out:throw4_x64.dll /timestamp:0 "$T/throw4.obj" "$T/i.lib" /implib:"$T/x.lib"
 $LLVM/clang --target=x86_64-pc-windows-msvc -O1 -fexceptions -fcxx-exceptions -c src/throw.cpp -o throw_x64.obj
 $LLVM/lld-link /nologo /dll /entry:entry /nodefaultlib /out:throw_x64.dll /timestamp:0 throw_x64.obj "$T/i.lib" /implib:"$T/x.lib"

@@ -62,7 +62,7 @@ extern char __guard_fids_table, __guard_fids_count, __guard_flags;
 int __guard_check_icall_fptr_target(void) { return 0; }
 void *__guard_check_icall_fptr = (void *)__guard_check_icall_fptr_target;
 void *__guard_dispatch_icall_fptr = (void *)__guard_check_icall_fptr_target;
-#if !defined(_WIN64)
+#ifdef __i386__
 extern char __safe_se_handler_table, __safe_se_handler_count;
 #endif
 const struct {
@@ -83,10 +83,10 @@ const struct {
 	uptr iat, niat, jumps, njumps;
 } _load_config_used = {
 	sizeof _load_config_used, 0, 0, 0, 0, 0, {0, 0}, 0, 0, 0, 0, 0, 0, 0, 0, (uptr)&__security_cookie,
-#ifdef _WIN64
-	0, 0,
-#else
+#ifdef __i386__
 	(uptr)&__safe_se_handler_table, (uptr)&__safe_se_handler_count,
+#else
+	0, 0,
 #endif
 	(uptr)&__guard_check_icall_fptr, (uptr)&__guard_dispatch_icall_fptr,
 	(uptr)&__guard_fids_table, (uptr)&__guard_fids_count, (uptr)&__guard_flags, {0}, 0, 0, 0, 0};

@@ -57,9 +57,6 @@ type Type struct {
 	Variants   []*Variant
 }
 
-// Named reports whether the type has a Go name of its own.
-func (t *Type) Named() bool { return t.Name != "" }
-
 // A Pattern is a regular expression with a Go variable.
 type Pattern struct{ Pkg, File, Name, Source string }
 

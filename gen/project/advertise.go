@@ -169,10 +169,31 @@ func Output(contained, record *load.Node) *load.Node {
 	if record != nil {
 		out = enclose(record, contained)
 	}
-	out = ordered(dropTitles(share(advertised(out))))
+	out = ordered(dropTitles(share(rewrite(advertised(out), shortNullable))))
 	out = with(without(out, "$schema", "$id"), "$schema", text(Dialect))
 	sum := sha256.Sum256(out.AppendJSON(nil))
 	return ordered(with(out, "$id", text("urn:rea:schema:sha256:"+hex.EncodeToString(sum[:]))))
+}
+
+// shortNullable says "a value or null" by a list of types where that means the
+// same. Only outputs are written so: some model APIs read a list of types in an
+// input as its first.
+func shortNullable(s *load.Node) *load.Node {
+	list := s.Get("anyOf").List()
+	if len(list) != 2 || list[1].JSON() != `{"type":"null"}` {
+		return s
+	}
+	value := list[0]
+	if t := value.Get("type"); t == nil || t.Kind != load.String || value.Has("enum") || value.Has("const") {
+		return s
+	}
+	value = with(value, "type", texts(value.Str("type"), "null"))
+	for _, m := range s.Members {
+		if m.Name != "anyOf" {
+			value = with(value, m.Name, m.Value)
+		}
+	}
+	return value
 }
 
 func mergeOutput(contained *load.Node) *load.Node {

@@ -168,7 +168,7 @@ func TestSubschemas_are_of_the_forms_that_all_clients_take(t *testing.T) {
 			if path != "#" && !has("type") && !has("anyOf") && !has("oneOf") && !has("$ref") {
 				t.Errorf("%s says no type", path)
 			}
-			if list, ok := s["type"].([]any); ok && len(list) != 6 {
+			if list, ok := s["type"].([]any); ok && len(list) != 6 && input {
 				t.Errorf("%s has a list of types other than all six", path)
 			}
 			if has("$defs") && path != "#" {

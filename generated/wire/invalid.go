@@ -20,11 +20,6 @@ func (e *InvalidError) Error() string {
 	return e.Pointer + ": " + e.Message
 }
 
-// Prefixed moves the place of the error below a pointer.
-func (e *InvalidError) Prefixed(pointer string) *InvalidError {
-	return &InvalidError{pointer + e.Pointer, e.Keyword, e.Message}
-}
-
 // EscapePointer escapes a name for use as one token of a JSON pointer.
 func EscapePointer(name string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")

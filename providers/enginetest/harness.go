@@ -46,10 +46,16 @@ func Open(t testing.TB, provider engine.Provider, recognize session.Recognizer, 
 // WithFake is Open for a fake.
 func WithFake(t testing.TB, f *Fake, families tool.Families) *Harness {
 	t.Helper()
+	return WithProvider(t, Provider{Fake: f}, families)
+}
+
+// WithProvider is Open for a provider of fakes.
+func WithProvider(t testing.TB, p Provider, families tool.Families) *Harness {
+	t.Helper()
 	recognize := func(string, []byte, string) (session.Recognition, error) {
 		return session.Recognition{Kind: model.TargetKindExecutable, Format: model.TargetFormatElf, Architecture: model.ArchitectureX86_64}, nil
 	}
-	return Open(t, Provider{f}, recognize, "", families)
+	return Open(t, p, recognize, "", families)
 }
 
 // Reply is what a call gave: the output as JSON, or the code of its fault.

@@ -7,8 +7,12 @@ import (
 	"rea/runtime/engine"
 )
 
-// Provider hands out one fake.
-type Provider struct{ Fake *Fake }
+// Provider hands out one fake. Plain hides its optional parts: data types, value
+// flow, Objective-C, Swift.
+type Provider struct {
+	Fake  *Fake
+	Plain bool
+}
 
 // Describe tells the fake's capabilities.
 func (p Provider) Describe() engine.Description {
@@ -26,5 +30,8 @@ func (Provider) Supports(*engine.Target) engine.Support { return engine.Support{
 // Open gives the fake the analyst's names.
 func (p Provider) Open(_ context.Context, _ *engine.Target, names engine.Names) (engine.Engine, error) {
 	p.Fake.names = names
+	if p.Plain {
+		return struct{ engine.Engine }{p.Fake}, nil
+	}
 	return p.Fake, nil
 }

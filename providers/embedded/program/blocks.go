@@ -1,5 +1,10 @@
 package program
 
+import (
+	"rea/providers/embedded/isa"
+	"rea/providers/format/object"
+)
+
 // The published blocks differ from the walked ones in two ways, both as
 // compilers see their code: padding before an aligned block is no block, and a
 // conditional jump directly followed by a jump inside the function is one
@@ -30,32 +35,66 @@ func (r *recovery) emitBlocks(p *Program, f *fn, fx uint32) {
 		if pad[i] || joined[i] {
 			continue
 		}
-		out := Block{Start: r.sp.addr(b.start), End: r.sp.addr(b.end-1) + 1, Last: r.sp.addr(b.last), Function: fx}
+		out := Block{Start: r.sp.addr(r.pastPadding(f, i, entered[i])), End: r.sp.addr(b.end-1) + 1, Last: r.sp.addr(b.last), Function: fx}
 		out.edges.lo = uint32(len(p.Edges))
-		both := i+1 < n && joined[i+1]
-		r.succ(f, b, func(to uint32, kind EdgeKind) {
-			if both && kind == EdgeNotTaken {
-				return
-			}
-			p.Edges = append(p.Edges, Edge{r.sp.addr(skip(to)), kind})
-		})
-		if both {
-			j := &f.blocks[i+1]
-			out.End, out.Last = r.sp.addr(j.end-1)+1, r.sp.addr(j.last)
-			r.succ(f, j, func(to uint32, _ EdgeKind) {
-				p.Edges = append(p.Edges, Edge{r.sp.addr(skip(to)), EdgeNotTaken})
+		for k := i; ; k++ {
+			more := k+1 < n && joined[k+1]
+			c := &f.blocks[k]
+			r.succ(f, c, func(to uint32, kind EdgeKind) {
+				if more && kind == EdgeNotTaken {
+					return
+				}
+				if k > i && kind == EdgeJump {
+					kind = EdgeNotTaken
+				}
+				p.Edges = append(p.Edges, Edge{r.sp.addr(skip(to)), kind})
 			})
+			if !more {
+				out.End, out.Last = r.sp.addr(c.end-1)+1, r.sp.addr(c.last)
+				break
+			}
 		}
 		out.edges.hi = uint32(len(p.Edges))
 		p.Blocks = append(p.Blocks, out)
 	}
 }
 
-// joins says whether block i is a lone jump inside f behind a conditional one.
+// joins says whether block i is a lone jump inside f behind a conditional one,
+// or the second half of a floating-point test: a jump on the parity flag.
 func (r *recovery) joins(f *fn, i int) bool {
 	b, prev := &f.blocks[i], &f.blocks[i-1]
-	return prev.end == b.start && r.d.kind(prev.last) == kindCond && b.start == b.last && r.d.kind(b.last) == kindJump &&
-		r.d.target(b.last) != none && f.blockStart(r.d.target(b.last)) >= 0
+	if prev.end != b.start || r.d.kind(prev.last) != kindCond || b.start != b.last {
+		return false
+	}
+	switch r.d.kind(b.last) {
+	case kindJump:
+		return r.d.target(b.last) != none && f.blockStart(r.d.target(b.last)) >= 0
+	case kindCond:
+		if r.im.Arch == object.ARM64 {
+			return false
+		}
+		var in isa.Inst
+		r.decode(b.last, &in)
+		return in.Cond == 10 || in.Cond == 11
+	}
+	return false
+}
+
+// pastPadding is the start of block i behind alignment nops that only the
+// block before runs through.
+func (r *recovery) pastPadding(f *fn, i int, entered bool) uint32 {
+	b := &f.blocks[i]
+	if entered || r.d.kind(b.start) != kindNop {
+		return b.start
+	}
+	a := b.start
+	for a < b.last && r.d.kind(a) == kindNop {
+		a += max(1, r.d.size(a))
+	}
+	if r.sp.addr(a)%16 != 0 {
+		return b.start
+	}
+	return a
 }
 
 // entered marks the blocks that something other than the block before reaches.

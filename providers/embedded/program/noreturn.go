@@ -79,6 +79,10 @@ func neverReturns(name string) bool {
 	return false
 }
 
+// resumedNames are functions that save their caller's context and pass control
+// to a scheduler, which resumes the caller some other way.
+var resumedNames = map[string]bool{"runtime.mcall": true, "runtime.systemstack": true, "runtime.asmcgocall": true, "runtime.gosave_systemstack_switch": true, "runtime.systemstack_switch": true}
+
 // inferNoReturn marks functions that cannot return and makes their callers
 // dirty; it says whether it marked any.
 func (r *recovery) inferNoReturn() bool {
@@ -86,7 +90,7 @@ func (r *recovery) inferNoReturn() bool {
 	for again := true; again; {
 		again = false
 		for _, f := range r.funcs {
-			if f.noReturn || f.returns || r.mayLeave(f) {
+			if f.noReturn || f.returns || r.resumed[f.entry] || r.mayLeave(f) {
 				continue
 			}
 			f.noReturn = true

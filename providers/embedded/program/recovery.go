@@ -40,6 +40,7 @@ type recovery struct {
 
 	callSites []extent // owner is the landing pad
 	noRet     bitset
+	resumed   map[uint32]bool // functions that return by way of a scheduler
 	noRetSite map[uint32]bool // calls seen to be followed by no code of the function
 
 	tables     map[uint32]*table
@@ -251,7 +252,7 @@ func (r *recovery) run() error {
 	if err := r.d.run(r.ctx, r.workers, r.seed()); err != nil {
 		return err
 	}
-	stages := []func() (bool, error){r.resolveTables, r.mergeParts, r.demote, r.splitJumps, r.addPointers, r.fillGaps}
+	stages := []func() (bool, error){r.resolveTables, r.mergeParts, r.demote, r.splitJumps, r.addPointers, r.fillGaps, r.fillHoles}
 	for range maxRounds {
 		if err := r.own(); err != nil {
 			return err

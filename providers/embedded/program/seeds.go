@@ -273,6 +273,9 @@ func (r *recovery) seedNoReturn() {
 		}
 	}
 	for _, h := range r.im.Hints {
+		if h.Source == object.FromPCLNTab && resumedNames[h.Name] {
+			r.resumed[r.sp.off(h.Addr)] = true
+		}
 		if h.Source == object.FromPCLNTab && strings.HasPrefix(h.Name, "runtime.") && noReturnNames[h.Name] {
 			if o := r.sp.off(h.Addr); o != none {
 				r.d.noRetStub.set(o)

@@ -54,6 +54,8 @@ type fn struct {
 	returns  bool     // a return instruction is reached
 	noReturn bool
 	dirty    bool
+	whole    bool // its holes were looked for since the last walk
+	holes    int
 	scanned  bool // its jump tables were looked for since the last walk
 	read     bool // the addresses it takes were read since then
 }
@@ -109,7 +111,7 @@ func (w *walker) begin(n uint32) {
 func (r *recovery) walk(w *walker, f *fn) {
 	w.begin(r.sp.size)
 	f.blocks, f.exits, f.calls, f.indirect, f.heights = f.blocks[:0], f.exits[:0], f.calls[:0], f.indirect[:0], nil
-	f.returns, f.dirty, f.scanned, f.read = false, false, false, false
+	f.returns, f.dirty, f.scanned, f.read, f.whole = false, false, false, false, false
 	w.stack = append(w.stack, f.entry)
 	for _, p := range f.pads {
 		if !r.starts.has(p) {

@@ -90,8 +90,9 @@ func output(t *testing.T, name string, args ...string) string {
 	return string(out)
 }
 
-// build makes the fixture, or skips the test where the toolchain is missing.
-func build(t *testing.T) *fixture {
+// build makes the fixture, with texts of the sources replaced by others (old,
+// new, …), or skips the test where the toolchain is missing.
+func build(t *testing.T, replace ...string) *fixture {
 	t.Helper()
 	for _, name := range []string{"gcc", "strip", "nm", "objdump", "readelf"} {
 		if _, err := exec.LookPath(name); err != nil {
@@ -105,7 +106,7 @@ func build(t *testing.T) *fixture {
 	var files []string
 	for name, text := range sources {
 		file := filepath.Join(dir, name)
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(file, []byte(strings.NewReplacer(replace...).Replace(text)), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		files = append(files, file)

@@ -8,7 +8,7 @@ import (
 )
 
 // maxCandidates bounds how many places are tried.
-const maxCandidates = 64
+const maxCandidates = 32
 
 func order(im *object.Image) binary.ByteOrder {
 	if im.BigEndian {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -39,14 +40,35 @@ func (s *server) callTool(ctx context.Context, req *mcp.CallToolRequest) (mcp.Re
 	if err != nil {
 		return nil, err
 	}
-	s.conn.replace(number(req), noContent, result)
+	s.conn.replace(number(req), noContent, typed(req.ProtocolVersion(), result))
 	return &mcp.CallToolResult{Content: []mcp.Content{}}, nil
+}
+
+// sessionless is the first protocol version without a handshake; its results
+// say what kind they are.
+const sessionless = "2026-07-28"
+
+// typed adds the kind to a result where the protocol has one.
+func typed(version string, p payload) payload {
+	if version >= sessionless {
+		return complete{p}
+	}
+	return p
+}
+
+type complete struct{ payload }
+
+func (c complete) WriteMembers(w io.Writer) error {
+	if err := c.payload.WriteMembers(w); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, `,"resultType":"complete"`)
+	return err
 }
 
 // observeClient keeps the client up to date in the protocol without a
 // handshake, where every request says who sends it.
 func (s *server) observeClient(req *mcp.CallToolRequest) {
-	const sessionless = "2026-07-28"
 	version := req.ProtocolVersion()
 	if version < sessionless || s.session.Client().Protocol != "" && req.Session.InitializeParams() != nil && req.Params.GetMeta() == nil {
 		return

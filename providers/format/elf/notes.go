@@ -45,9 +45,22 @@ func (f *file) readNotes() {
 			f.im.Debug = append(f.im.Debug, kind)
 		}
 	}
-	if f.im.OS == "" && strings.HasPrefix(f.im.Interp, "/lib") && strings.Contains(f.im.Interp, "ld-") {
+	if f.im.OS == "" && f.needsLinux() {
 		f.im.OS = "linux"
 	}
+}
+
+// needsLinux tells whether the program names the dynamic linker or the C
+// library of a Linux system, which no other system calls so.
+func (f *file) needsLinux() bool {
+	names := []string{f.im.Interp}
+	for _, l := range f.im.Libraries {
+		names = append(names, l.Name)
+	}
+	return slices.ContainsFunc(names, func(n string) bool {
+		base := n[strings.LastIndexByte(n, '/')+1:]
+		return base == "libc.so.6" || strings.HasPrefix(base, "ld-linux") || strings.HasPrefix(base, "ld-musl") || strings.HasPrefix(base, "libc.musl")
+	})
 }
 
 func debugKind(section string) string {

@@ -142,7 +142,7 @@ func TestMutants_of_inputs_are_judged_alike(t *testing.T) {
 				}
 				bases = append(bases, parse(t, sample))
 			}
-			judge(t, s, c.input, bases, 800)
+			judge(t, s, c.input, bases, 500)
 		})
 	}
 }
@@ -160,7 +160,7 @@ func TestMutants_of_outputs_are_judged_alike(t *testing.T) {
 				}
 				bases = append(bases, parse(t, sample))
 			}
-			judge(t, oracle(t, text), c.output, bases, 250)
+			judge(t, oracle(t, text), c.output, bases, 150)
 		})
 	}
 }
@@ -185,7 +185,7 @@ func judge(t *testing.T, s *jsonschema.Schema, decode func([]byte) (wire.Appende
 			doc = second[rng.IntN(len(second))]
 		}
 		key := fmt.Sprint(doc)
-		if len(key) > 3000 && step > 1 || seen[key] {
+		if len(key) > 20000 || seen[key] { // the oracle is slow on large documents
 			continue
 		}
 		seen[key] = true

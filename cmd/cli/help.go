@@ -57,6 +57,7 @@ func (a *app) printOverview(root *ffcli.Command) error {
 	var b strings.Builder
 	b.WriteString("rea takes software apart and keeps what was found as evidence.\n\n")
 	b.WriteString(screen.Paint(terminal.Bold, "Usage") + "\n  rea COMMAND [flags] [arguments]\n\n")
+	b.WriteString("Begin with rea analyze FILE. Tools have the same names here and on MCP.\n\n")
 	var families []string
 	tools := map[string]cli.Command{}
 	for _, c := range cli.Commands() {
@@ -85,7 +86,7 @@ func (a *app) printOverview(root *ffcli.Command) error {
 		group("Tools: "+family, func(c *ffcli.Command) bool { return tools[c.Name].Family == family })
 	}
 	b.WriteString(environmentHelp)
-	b.WriteString("\nrea help COMMAND explains a command; tools have the same names on MCP.\n")
+	b.WriteString("\nrea help COMMAND explains a command.\n")
 	_, err := io.WriteString(a.out, b.String())
 	return err
 }
@@ -125,6 +126,7 @@ func (a *app) printHelp(path []string, c *ffcli.Command) error {
 			}
 		})
 		section(&b, screen, "Flags", rows, width)
+		writeExamples(&b, screen, examples(t))
 	} else {
 		c.FlagSet.VisitAll(func(f *flag.Flag) { rows = append(rows, plainFlagRow(f)) })
 		section(&b, screen, "Flags", rows, width)
@@ -136,6 +138,15 @@ func (a *app) printHelp(path []string, c *ffcli.Command) error {
 	section(&b, screen, "Commands", rows, width)
 	_, err := io.WriteString(a.out, b.String())
 	return err
+}
+
+func writeExamples(b *strings.Builder, screen terminal.Screen, list [][2]string) {
+	if len(list) > 0 {
+		fmt.Fprintf(b, "\n%s\n", screen.Paint(terminal.Bold, "Examples"))
+	}
+	for _, e := range list {
+		fmt.Fprintf(b, "  %s\n  %s\n", screen.Paint(terminal.Faint, "# "+e[1]), e[0])
+	}
 }
 
 func toolNamed(command string) *cli.Command {

@@ -13,8 +13,10 @@ import (
 	"rea/providers/analysis"
 	"rea/providers/binary"
 	"rea/providers/embedded"
+	evidencefamily "rea/providers/evidence"
 	"rea/providers/native"
 	sessionfamily "rea/providers/session"
+	"rea/runtime/delivery"
 	"rea/runtime/dispatch"
 	"rea/runtime/engine"
 	"rea/runtime/evidence"
@@ -32,9 +34,10 @@ func engines() []engine.Provider {
 // A setup is what the parts of one session are told.
 type setup struct {
 	getenv   func(string) string
-	provider string         // --provider
-	shown    []string       // families; nil for all
-	profile  schema.Profile // of advertised inputs
+	provider string          // --provider
+	shown    []string        // families; nil for all
+	profile  schema.Profile  // of advertised inputs
+	budget   delivery.Budget // of replies; 0 for none
 	log      io.Writer
 }
 
@@ -44,7 +47,7 @@ func families(s setup, sess *session.Session, availability func(context.Context)
 	return tool.Families{
 		Analysis: analysis.New(source),
 		Binary:   binary.New(session.Target),
-		Evidence: struct{ tool.EvidenceHandlers }{},
+		Evidence: evidencefamily.New(evidencefamily.Config{Session: sess, Budget: int64(s.budget)}),
 		Native:   native.New(source),
 		Session: sessionfamily.New(sessionfamily.Config{
 			Session:      sess,

@@ -53,139 +53,131 @@ func checkReply(t *testing.T, name string, schema *jsonschema.Schema, r *mcp.Cal
 	}
 }
 
-// steps is an investigation that uses every tool at least once, in an order in
-// which each finds what it needs.
-func steps(t *testing.T, dir, fixture string) []struct {
+// A step of an investigation. Words that begin with $ in its arguments are
+// values that earlier steps gave (see keep).
+type step struct {
 	tool string
 	args object
-} {
+	// keep names the values of the result that later steps use, with their place.
+	keep map[string][]string
+	// may is the code with which the tool may refuse, because the fixture or the
+	// engine does not have what it shows.
+	may string
+}
+
+// steps is an investigation that uses every tool at least once.
+func steps(dir, fixture string) []step {
 	bundle := filepath.Join(dir, "bundle.json")
-	type step = struct {
-		tool string
-		args object
-	}
+	retained := func(name string) object { return object{"kind": "retained-evidence", "evidence_id": name} }
+	address := []string{"normalized_result", "procedure", "address"}
+	const noCapability = "capability_unavailable"
 	return []step{
-		{"binary_session", object{}},
-		{"open_binary", object{"path": fixture}},
-		{"binary_session", object{}},
-		{"binary_overview", object{"detail": "detailed"}},
-		{"inspect_binary_layout", object{"relocation_limit": 20}},
-		{"list_documents", object{}},
-		{"current_document", object{}},
-		{"list_segments", object{}},
-		{"list_procedures", object{}},
-		{"list_names", object{}},
-		{"list_strings", object{}},
-		{"search_procedures", object{"pattern": "check"}},
-		{"search_strings", object{"pattern": "^usage", "mode": "regex"}},
-		{"procedure_address", object{"procedure": "main"}},
-		{"procedure_info", object{"procedure": "main"}},
-		{"procedure_assembly", object{"procedure": "main"}},
-		{"read_function_instructions", object{"procedure": "main"}},
-		{"procedure_callees", object{"procedure": "choose"}},
-		{"procedure_callers", object{"procedure": "greet"}},
-		{"procedure_references", object{"procedure": "choose"}},
-		{"resolve_native_call_targets", object{"procedure": "main"}},
-		{"analyze_function", object{"procedure": "check_license", "include_assembly": true}},
-		{"get_call_graph", object{"procedure": "main", "depth": 3}},
-		{"trace_call_path", object{"start": "main", "goal": "check_license"}},
-		{"trace_feature", object{"query": "license"}},
-		{"find_xrefs_to_name", object{"name": "strcmp"}},
-		{"inspect_native_api", object{"procedure": "choose"}},
-		{"address_name", object{"address": "$main"}},
-		{"address_to_file_offset", object{"address": "$main"}},
-		{"resolve_containing_procedure", object{"address": "$main"}},
-		{"read_bytes", object{"address": "$main", "length": 32}},
-		{"xrefs", object{"address": "$main"}},
-		{"next_address", object{"address": "$main"}},
-		{"prev_address", object{"address": "$main"}},
-		{"inspect_native_instruction", object{"address": "$main"}},
-		{"inspect_address_context", object{"address": "$main"}},
-		{"goto_address", object{"address": "$main"}},
-		{"current_address", object{}},
-		{"current_procedure", object{}},
-		{"get_navigation_context", object{}},
-		{"set_comment", object{"address": "$main", "comment": "entry of the menu"}},
-		{"comment", object{"address": "$main"}},
-		{"set_inline_comment", object{"address": "$main", "comment": "first"}},
-		{"inline_comment", object{"address": "$main"}},
-		{"set_bookmark", object{"address": "$main", "name": "start"}},
-		{"list_bookmarks", object{}},
-		{"unset_bookmark", object{"address": "$main"}},
-		{"set_names", object{"names": []object{{"address": "$main", "name": "menu_main"}}}},
-		{"annotate_native_function", object{"procedure": "choose", "comment": "dispatches"}},
-		{"get_evidence_bundle", object{}},
-		{"export_evidence_bundle", object{"path": bundle}},
-		{"import_evidence_bundle", object{"path": bundle}},
+		{tool: "binary_session", args: object{}},
+		{tool: "open_binary", args: object{"path": fixture}},
+		{tool: "binary_session", args: object{}},
+		{tool: "binary_overview", args: object{"detail": "detailed"}},
+		{tool: "inspect_binary_layout", args: object{"relocation_limit": 20}},
+		{tool: "list_documents", args: object{}},
+		{tool: "current_document", args: object{}},
+		{tool: "list_segments", args: object{}},
+		{tool: "list_procedures", args: object{}},
+		{tool: "list_names", args: object{}},
+		{tool: "list_strings", args: object{}},
+		{tool: "search_procedures", args: object{"pattern": "check"}},
+		{tool: "search_strings", args: object{"pattern": "^usage", "mode": "regex"}},
+		{tool: "procedure_address", args: object{"procedure": "main"}, keep: map[string][]string{"$main": address}},
+		{tool: "procedure_info", args: object{"procedure": "main"}},
+		{tool: "procedure_assembly", args: object{"procedure": "main"}},
+		{tool: "read_function_instructions", args: object{"procedure": "main"}},
+		{tool: "procedure_callees", args: object{"procedure": "choose"}},
+		{tool: "procedure_callers", args: object{"procedure": "greet"}},
+		{tool: "procedure_references", args: object{"procedure": "choose"}},
+		{tool: "resolve_native_call_targets", args: object{"procedure": "main"}},
+		{tool: "analyze_function", args: object{"procedure": "check_license", "include_assembly": true}},
+		{tool: "get_call_graph", args: object{"procedure": "main", "depth": 3}},
+		{tool: "trace_call_path", args: object{"start": "main", "goal": "check_license"}},
+		{tool: "trace_feature", args: object{"query": "license"}},
+		{tool: "find_xrefs_to_name", args: object{"name": "strcmp"}},
+		{tool: "inspect_native_api", args: object{"procedure": "choose"}},
+		{tool: "address_name", args: object{"address": "$main"}},
+		{tool: "address_to_file_offset", args: object{"address": "$main"}},
+		{tool: "resolve_containing_procedure", args: object{"address": "$main"}},
+		{tool: "read_bytes", args: object{"address": "$main", "length": 32}},
+		{tool: "xrefs", args: object{"address": "$main"}},
+		{tool: "next_address", args: object{"address": "$main"}},
+		{tool: "prev_address", args: object{"address": "$main"}},
+		{tool: "inspect_native_instruction", args: object{"address": "$main"}},
+		{tool: "inspect_address_context", args: object{"address": "$main"}},
+		{tool: "goto_address", args: object{"address": "$main"}},
+		{tool: "current_address", args: object{}},
+		{tool: "current_procedure", args: object{}},
+		{tool: "get_navigation_context", args: object{}},
+		{tool: "set_comment", args: object{"address": "$main", "comment": "entry of the menu"}},
+		{tool: "comment", args: object{"address": "$main"}},
+		{tool: "set_inline_comment", args: object{"address": "$main", "comment": "first"}},
+		{tool: "inline_comment", args: object{"address": "$main"}},
+		{tool: "set_bookmark", args: object{"address": "$main", "name": "start"}},
+		{tool: "list_bookmarks", args: object{}},
+		{tool: "unset_bookmark", args: object{"address": "$main"}},
+		{tool: "set_names", args: object{"names": []object{{"address": "$main", "name": "menu_main"}}}},
+		{tool: "annotate_native_function", args: object{"procedure": "choose", "comment": "dispatches"}},
+		{tool: "procedure_pseudo_code", args: object{"procedure": "greet"}, may: noCapability},
+		{tool: "batch_decompile", args: object{"procedures": []string{"greet", "no_such"}}, may: noCapability},
+		{tool: "inspect_native_data_type", args: object{"pattern": "int"}, may: noCapability},
+		{tool: "trace_native_values", args: object{"address": "$main"}, may: noCapability},
+		{tool: "analyze_swift_types", args: object{}, may: noCapability},
+		{tool: "get_objc_classes", args: object{}, may: noCapability},
+		{tool: "get_objc_protocols", args: object{}, may: noCapability},
+		{tool: "analyze_function", args: object{"procedure": "greet"}, keep: map[string][]string{"$left": {"evidence_id"}}},
+		{tool: "analyze_function", args: object{"procedure": "measure"}, keep: map[string][]string{"$right": {"evidence_id"}}},
+		{tool: "compare_functions", args: object{"left": retained("$left"), "right": retained("$right")}},
+		{tool: "inspect_analysis_view", args: object{"analysis": retained("$left")}},
+		{tool: "get_evidence_bundle", args: object{}},
+		{tool: "export_evidence_bundle", args: object{"path": bundle}},
+		{tool: "import_evidence_bundle", args: object{"path": bundle}},
+		{tool: "compare_bundles", args: object{"left": bundle, "right": bundle}},
+		{tool: "close_binary", args: object{}},
 	}
 }
 
 func TestEveryTool(t *testing.T) {
-	fixture := built.C(t, "menu.c", "-O1", "-g")
 	s := server(t, built.Rea(t), nil)
 	list := tools(t, s)
 	schema := schemas(t, list)
-	var main string
-	called := map[string]int{}
-	for _, step := range steps(t, t.TempDir(), fixture) {
-		args := strings.ReplaceAll(string(marshal(t, step.args)), "$main", main)
-		r := call(t, s, step.tool, json.RawMessage(args))
+	kept := map[string]string{}
+	called := map[string]bool{}
+	for _, step := range steps(t.TempDir(), built.C(t, "menu.c", "-O1", "-g")) {
+		args := string(marshal(t, step.args))
+		for name, value := range kept {
+			args = strings.ReplaceAll(args, name, value)
+		}
+		r, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: step.tool, Arguments: json.RawMessage(args)})
+		if err != nil {
+			t.Fatalf("%s: %v", step.tool, err)
+		}
+		called[step.tool] = true
+		switch {
+		case r.IsError && step.may == "":
+			t.Errorf("%s %s failed: %s", step.tool, args, text(t, r))
+			continue
+		case r.IsError:
+			checkError(t, step.tool, r, step.may)
+			continue
+		}
 		checkReply(t, step.tool, schema[step.tool], r)
-		called[step.tool]++
-		if step.tool == "procedure_address" {
-			main, _ = at(t, r, "normalized_result", "procedure", "address").(string)
-			if main == "" {
-				t.Fatal("main has no address")
+		for name, path := range step.keep {
+			value, _ := at(t, r, path...).(string)
+			if value == "" {
+				t.Fatalf("%s gave no %v", step.tool, path)
 			}
+			kept[name] = value
 		}
 	}
 	for _, tool := range list {
-		if called[tool.Name] > 0 {
-			continue
-		}
-		// What is left needs an engine or a target that is not here, or records of
-		// its own; it must say so in the form of every error.
-		args := remaining(t, s, tool.Name)
-		r, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: tool.Name, Arguments: args})
-		if err != nil {
-			t.Errorf("%s: %v", tool.Name, err)
-			continue
-		}
-		if r.IsError {
-			checkError(t, tool.Name, r, "capability_unavailable")
-			continue
-		}
-		checkReply(t, tool.Name, schema[tool.Name], r)
-	}
-}
-
-// remaining are arguments of the tools that the investigation does not use.
-func remaining(t *testing.T, s *mcp.ClientSession, tool string) any {
-	t.Helper()
-	record := func(name string, args object) object {
-		r := call(t, s, name, args)
-		return object{"kind": "retained-evidence", "evidence_id": at(t, r, "evidence_id")}
-	}
-	switch tool {
-	case "close_binary", "analyze_swift_types", "get_objc_classes", "get_objc_protocols":
-		return object{}
-	case "batch_decompile":
-		return object{"procedures": []string{"greet", "no_such"}}
-	case "procedure_pseudo_code":
-		return object{"procedure": "greet"}
-	case "inspect_native_data_type":
-		return object{"pattern": "int"}
-	case "trace_native_values":
-		r := call(t, s, "procedure_address", object{"procedure": "greet"})
-		return object{"address": at(t, r, "normalized_result", "procedure", "address")}
-	case "compare_functions":
-		return object{
-			"left":  record("analyze_function", object{"procedure": "greet"}),
-			"right": record("analyze_function", object{"procedure": "measure"}),
+		if !called[tool.Name] {
+			t.Errorf("%s is used by no step of the investigation; add one", tool.Name)
 		}
 	}
-	t.Errorf("%s is used by no test; add it to an investigation", tool)
-	return object{}
 }
 
 // checkError holds a failed reply to the documented form.

@@ -64,7 +64,7 @@ func (f *file) decodeSymbols(b []byte, names *stringTable, extended []byte) symb
 func (f *file) readDynsym() {
 	addr, ok := f.dynamic.get(dtSymtab)
 	if !ok {
-		if s := f.typed(shtDynsym); s != nil && f.header.typ != etRel {
+		if s := f.typed(shtDynsym); s != nil && (f.header.typ == etExec || f.header.typ == etDyn) {
 			f.decodeDynsymSection(s)
 		}
 		return

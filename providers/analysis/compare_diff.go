@@ -62,7 +62,7 @@ func compareFacts(l, r *facts) (tool.CompareFunctionsOutputDimension, []tool.Com
 		}
 	case l.anonymous > 0:
 		d.Status = tool.CompareFunctionsOutputDimensionStatusUnknown
-		because("%d on each side have no name and were compared by number only", l.anonymous)
+		because("without a name on each side, and compared by number only: %d", l.anonymous)
 	default:
 		d.Status = tool.CompareFunctionsOutputDimensionStatusUnchanged
 	}

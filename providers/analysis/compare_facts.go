@@ -52,8 +52,8 @@ func factsOf(o *tool.AnalyzeFunctionOutput, same bool) []facts {
 		blockFacts(o),
 		n.procedures(dimCallees, &o.Callees),
 		unresolvedFacts(&o.UnresolvedCalls),
-		usedFacts(dimStrings, &o.ReferencedStrings),
-		usedFacts(dimNames, &o.ReferencedNames),
+		n.used(dimStrings, &o.ReferencedStrings),
+		n.used(dimNames, &o.ReferencedNames),
 		n.references(&o.OutgoingReferences),
 		n.assembly(o),
 		pseudocodeFacts(o.Pseudocode),
@@ -125,14 +125,6 @@ func unresolvedFacts(p *model.UnresolvedPage) facts {
 		items = append(items, string(u.Kind)+" "+u.Operand)
 	}
 	return list(dimUnresolved, items, p.Offset, p.Total)
-}
-
-func usedFacts(dimension string, p *model.NamedPage) facts {
-	var items []string
-	for _, u := range p.Items {
-		items = append(items, u.Value)
-	}
-	return list(dimension, items, p.Offset, p.Total)
 }
 
 func pseudocodeFacts(p model.PseudocodeFacet) facts {

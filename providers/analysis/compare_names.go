@@ -42,6 +42,20 @@ func (n namer) references(p *model.ReferencePage) facts {
 	return f
 }
 
+func (n namer) used(dimension string, p *model.NamedPage) facts {
+	f := list(dimension, nil, p.Offset, p.Total)
+	for _, u := range p.Items {
+		value := u.Value
+		if !n.same && madeFrom(value, u.Address) {
+			value = nobody
+			f.anonymous++
+		}
+		f.items = append(f.items, value)
+	}
+	f.whole = f.absent == "" && p.Offset == 0 && int64(len(f.items)) == f.total
+	return f
+}
+
 // target names a place outside of the function.
 func (n namer) target(addr model.Address, name *string) (text string, known bool) {
 	switch {
@@ -112,7 +126,7 @@ var (
 func withoutAddress(in *model.Instruction, name string) string {
 	own := in.Target.Address.String()
 	found := false
-	text := hexNumber.ReplaceAllStringFunc(in.Operands, func(number string) string {
+	text := hexNumber.ReplaceAllStringFunc(withoutLabel(in, own), func(number string) string {
 		if strings.EqualFold(number, own) {
 			found = true
 			return name
@@ -132,4 +146,17 @@ func withoutAddress(in *model.Instruction, name string) string {
 		text += " ; " + name
 	}
 	return text
+}
+
+// withoutLabel takes away the name that listings write behind an address, as in
+// "0x401136 <main>": it may be made from the address.
+func withoutLabel(in *model.Instruction, own string) string {
+	before, after, found := strings.Cut(in.Operands, own+" <")
+	if !found {
+		return in.Operands
+	}
+	if in.Target.Name != nil && strings.HasPrefix(after, *in.Target.Name+">") { // which may have angle brackets itself
+		return before + own + after[len(*in.Target.Name)+1:]
+	}
+	return before + own + after[strings.LastIndexByte(after, '>')+1:]
 }

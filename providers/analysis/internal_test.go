@@ -184,6 +184,10 @@ func TestAssemblyWithoutAddresses(t *testing.T) {
 		want string
 	}{
 		{model.Instruction{Mnemonic: "call", Operands: "0x401136", Target: target(0x401136, "f")}, "f", "f"},
+		{model.Instruction{Mnemonic: "call", Operands: "0x401136 <sub_401136>", Target: target(0x401136, "sub_401136")}, "(unnamed)", "(unnamed)"},
+		{model.Instruction{Mnemonic: "lea", Operands: "rdi, [0x404000 <v<int>>]", Target: target(0x404000, "v<int>")}, "v", "rdi, [v]"},
+		{model.Instruction{Mnemonic: "mov", Operands: "dword ptr [0x404010 <v+0x10>], 0x7", Target: target(0x404010, "")}, "(unnamed)", "dword ptr [(unnamed)], 0x7"},
+		{model.Instruction{Mnemonic: "call", Operands: "0x401136 <", Target: target(0x401136, "")}, "f", "f"},
 		{model.Instruction{Mnemonic: "lea", Operands: "rdi, [rip + 0x2ff5]", Target: target(0x404000, "s")}, "s", "rdi, [rip + s]"},
 		{model.Instruction{Mnemonic: "cmp", Operands: "dword ptr [rip - 0x10], 0x5", Target: target(0x404000, "s")}, "s", "dword ptr [rip + s], 0x5"},
 		{model.Instruction{Mnemonic: "mov", Operands: "eax, dword ptr [0x404000]", Target: target(0x404000, "s")}, "s", "eax, dword ptr [s]"},

@@ -236,6 +236,30 @@ func TestVersionsOfAFunction(t *testing.T) {
 	}
 }
 
+// TestVersionsOfAStrippedFunction: what a function calls and uses has names
+// even where it has none.
+func TestVersionsOfAStrippedFunction(t *testing.T) {
+	old := build(t)
+	changed := build(t, "KEEP int add(", "KEEP int before(int x) { return x * 77 + 5 % (x + 1); }\nKEEP int add(")
+	for name, want := range map[string]tool.CompareFunctionsOutputStatus{
+		"greet": tool.CompareFunctionsOutputStatusUnchanged, // calls imports only
+		"tail":  tool.CompareFunctionsOutputStatusUnknown,   // calls a function without a name
+	} {
+		in := func(f *fixture) string {
+			return fmt.Sprintf(`{"procedure":"%#x","include_assembly":true}`, f.find(t, name).addr)
+		}
+		left, right := record(t, old.stripped, in(old)), record(t, changed.stripped, in(changed))
+		r := openTools(t, old.stripped).Call(t, "compare_functions", fmt.Sprintf(`{"left":%s,"right":%s,"limit":500}`, left, right))
+		if r.Err != nil {
+			t.Fatal(r.Err)
+		}
+		out := r.Result.Output.(*tool.CompareFunctionsOutput)
+		if out.Status != want || out.FunctionMatch != tool.CompareFunctionsOutputFunctionMatchUnnamed || out.Total != 0 {
+			t.Errorf("%s: status %s, match %s\n%s", name, out.Status, out.FunctionMatch, r.Output)
+		}
+	}
+}
+
 // record is the dossier of a function in the form of a record.
 func record(t *testing.T, path, input string) string {
 	t.Helper()

@@ -38,7 +38,8 @@ func (h *Handlers) ProcedureAssembly(ctx context.Context, in *tool.ProcedureAsse
 	return f, nil
 }
 
-// line is "0x401000  call 0x401136  ; main".
+// line is "0x401000  call 0x401136  ; main". Names that the operands show
+// already are not repeated.
 func line(in *model.Instruction) string {
 	var b strings.Builder
 	b.WriteString(in.Address.String())
@@ -46,9 +47,9 @@ func line(in *model.Instruction) string {
 	b.WriteString(in.Mnemonic)
 	if in.Operands != "" {
 		b.WriteByte(' ')
-		b.WriteString(in.Operands)
+		b.WriteString(query.Visible(in.Operands))
 	}
-	if in.Target != nil && in.Target.Name != nil {
+	if in.Target != nil && in.Target.Name != nil && !strings.Contains(in.Operands, *in.Target.Name) {
 		b.WriteString("  ; ")
 		b.WriteString(query.Visible(*in.Target.Name))
 	}

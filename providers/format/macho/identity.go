@@ -3,7 +3,6 @@ package macho
 import (
 	"encoding/hex"
 	"fmt"
-	"strings"
 
 	"rea/providers/format/object"
 )
@@ -76,7 +75,7 @@ func (l *loader) identity() {
 		im.Note("a kernel collection: its member images are named, not loaded")
 	}
 	for i := range l.sections {
-		if strings.HasPrefix(l.sections[i].name, "__DWARF,__debug_info") {
+		if name := l.sections[i].name; name == "__DWARF,__debug_info" || name == "__DWARF,__zdebug_info" {
 			im.Debug = append(im.Debug, "dwarf")
 			break
 		}

@@ -245,8 +245,8 @@ func (l *loader) section(d []byte, wide bool, seg segment, perm object.Permissio
 	if !s.zero() && uint64(s.off) < total {
 		out.FileSize = min(s.size, total-uint64(s.off))
 	}
-	s.mapped = s.addr >= seg.addr && s.addr-seg.addr <= seg.size && s.size <= seg.size-(s.addr-seg.addr)
-	if !s.mapped && s.size > 0 {
+	s.mapped = (seg.initProt != 0 || l.ftype == typeObject) && s.addr >= seg.addr && s.addr-seg.addr <= seg.size && s.size <= seg.size-(s.addr-seg.addr)
+	if !s.mapped && s.size > 0 && seg.size > 0 && seg.initProt != 0 {
 		l.im.Note("section %s lies outside its segment", s.name)
 	}
 	if !s.zero() && s.mapped && s.size > 0 && l.ftype != typeDSYM && l.ftype != typeObject &&

@@ -51,7 +51,7 @@ func newRecovery(ctx context.Context, im *object.Image, dec isa.Decoder, opt Opt
 	r := &recovery{
 		ctx: ctx, im: im, dec: dec, workers: opt.Workers, progress: opt.Progress,
 		why: map[uint32]why{}, parts: map[uint32]uint32{}, stubs: map[uint32]bool{}, alts: map[uint32]bool{},
-		noRetSite: map[uint32]bool{}, resumed: map[uint32]bool{}, tables: map[uint32]*table{}, byEntry: map[uint32]*fn{}, rejected: map[uint32]bool{}, refused: map[uint32]int{},
+		noRetSite: map[uint32]bool{}, resumed: map[uint32]bool{}, goTable: map[uint32]bool{}, tables: map[uint32]*table{}, byEntry: map[uint32]*fn{}, rejected: map[uint32]bool{}, refused: map[uint32]int{},
 	}
 	if r.workers <= 0 {
 		r.workers = runtime.GOMAXPROCS(0)

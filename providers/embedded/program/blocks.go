@@ -1,6 +1,8 @@
 package program
 
 import (
+	"slices"
+
 	"rea/providers/embedded/isa"
 	"rea/providers/format/object"
 )
@@ -59,11 +61,24 @@ func (r *recovery) emitBlocks(p *Program, f *fn, fx uint32) {
 	}
 }
 
-// joins says whether block i is a lone jump inside f behind a conditional one,
-// or the second half of a floating-point test: a jump on the parity flag.
+// isHole says whether the block at o was entered because nothing reached it.
+func (r *recovery) isHole(f *fn, o uint32) bool {
+	_, ok := slices.BinarySearch(f.holeStarts, o)
+	return ok
+}
+
+// joins says whether block i goes on with the one before: dead code behind a
+// call that was found not to return, a lone jump inside f behind a conditional
+// one, or the second half of a floating-point test: a jump on the parity flag.
 func (r *recovery) joins(f *fn, i int) bool {
 	b, prev := &f.blocks[i], &f.blocks[i-1]
-	if prev.end != b.start || r.d.kind(prev.last) != kindCond || b.start != b.last {
+	if prev.end != b.start {
+		return false
+	}
+	if k := r.d.kind(prev.last); (k == kindCall || k == kindIndCall) && r.isHole(f, b.start) {
+		return true
+	}
+	if r.d.kind(prev.last) != kindCond || b.start != b.last {
 		return false
 	}
 	switch r.d.kind(b.last) {
@@ -110,7 +125,7 @@ func (r *recovery) entered(f *fn) []bool {
 		})
 	}
 	for _, p := range f.pads {
-		if j := f.blockStart(p); j >= 0 {
+		if j := f.blockStart(p); j > 0 && !(r.isHole(f, p) && f.blocks[j-1].end == p) {
 			out[j] = true
 		}
 	}

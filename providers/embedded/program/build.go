@@ -361,7 +361,7 @@ func (r *recovery) assemble(p *Program, outs []output) {
 			p.Ranges = append(p.Ranges, Range{r.sp.addr(s.lo), hi})
 			out.Size += hi - r.sp.addr(s.lo)
 			r.markInstructions(p, s)
-			r.markGoPadding(p, w.ev, s.hi)
+			r.markGoPadding(p, f.entry, s.hi)
 		}
 		out.ranges.hi = uint32(len(p.Ranges))
 		out.blocks.lo = uint32(len(p.Blocks))
@@ -419,8 +419,8 @@ func (r *recovery) markInstructions(p *Program, s span) {
 
 // markGoPadding sets the instruction starts of the traps behind a function of
 // Go's table, in which a function extends up to the next one.
-func (r *recovery) markGoPadding(p *Program, ev Evidence, a uint32) {
-	if ev != ByGoTable || r.dec.Align() != 1 {
+func (r *recovery) markGoPadding(p *Program, entry, a uint32) {
+	if !r.goTable[entry] || r.dec.Align() != 1 {
 		return
 	}
 	g := r.sp.at(a - 1)

@@ -36,6 +36,8 @@ func (r *recovery) fillHoles() (bool, error) {
 		f.pads = append(f.pads, hs...)
 		slices.Sort(f.pads)
 		f.pads = slices.Compact(f.pads)
+		f.holeStarts = append(f.holeStarts, hs...)
+		slices.Sort(f.holeStarts)
 		f.dirty = true
 		leaders = append(leaders, hs...)
 	}

@@ -330,7 +330,7 @@ func (r *recovery) readTable(f *fn, s *shape) *table {
 			break
 		}
 		to, ok := r.entryTarget(&t, b[i*size:], at)
-		if !ok || !t.bounded && (to < lo || to >= hi) || !r.plausible(to) {
+		if !ok || !t.bounded && (to < lo || to >= hi || r.insideInst(f, to)) || !r.plausible(to) {
 			t.complete = false
 			break
 		}
@@ -396,6 +396,19 @@ func (r *recovery) plausible(off uint32) bool {
 		return false
 	}
 	return r.d.data == nil || !r.d.data.has(off)
+}
+
+// insideInst says whether off lies inside an instruction of f.
+func (r *recovery) insideInst(f *fn, off uint32) bool {
+	i := f.blockAt(off)
+	if i < 0 {
+		return false
+	}
+	a := f.blocks[i].start
+	for a < off {
+		a += max(1, r.d.size(a))
+	}
+	return a != off
 }
 
 // nextTable returns the address of the first known table above addr.

@@ -40,6 +40,7 @@ type recovery struct {
 
 	callSites []extent // owner is the landing pad
 	noRet     bitset
+	goTable   map[uint32]bool // functions of Go's table
 	resumed   map[uint32]bool // functions that return by way of a scheduler
 	noRetSite map[uint32]bool // calls seen to be followed by no code of the function
 

@@ -126,6 +126,9 @@ func (r *recovery) seedHints(claims *[]claim) {
 			size = r.untilNext(i, h.Source)
 		}
 		r.addSeed(o, k.ev)
+		if h.Source == object.FromPCLNTab {
+			r.goTable[o] = true
+		}
 		if size > 0 && k.rank < 4 {
 			*claims = append(*claims, claim{extent{span{o, r.sp.endOff(o, size)}, o}, k.rank})
 		}

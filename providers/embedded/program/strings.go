@@ -23,7 +23,7 @@ const (
 
 // notText are sections whose bytes are tables of the file format.
 func notText(name string) bool {
-	for _, p := range [...]string{".eh_frame", ".gcc_except", ".dyn", ".rela", ".rel.", ".gnu", ".note", ".pdata", ".xdata", ".reloc", ".gopclntab", ".hash", ".debug", ".symtab"} {
+	for _, p := range [...]string{".eh_frame", ".gcc_except", ".dyn", ".rela", ".rel.", ".gnu", ".note", ".pdata", ".xdata", ".reloc", ".gopclntab", ".hash"} {
 		if strings.HasPrefix(name, p) {
 			return true
 		}

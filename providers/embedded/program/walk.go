@@ -56,8 +56,10 @@ type fn struct {
 	dirty    bool
 	whole    bool // its holes were looked for since the last walk
 	holes    int
-	scanned  bool // its jump tables were looked for since the last walk
-	read     bool // the addresses it takes were read since then
+	// holeStarts are the pads among pads that only a hole accounts for
+	holeStarts []uint32
+	scanned    bool // its jump tables were looked for since the last walk
+	read       bool // the addresses it takes were read since then
 }
 
 func (f *fn) inside(t uint32) bool {

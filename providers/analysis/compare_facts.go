@@ -120,11 +120,9 @@ func orUnknown(s *string) string {
 }
 
 func unresolvedFacts(p *model.UnresolvedPage) facts {
-	var items []string
-	for _, u := range p.Items {
-		items = append(items, string(u.Kind)+" "+u.Operand)
-	}
-	return list(dimUnresolved, items, p.Offset, p.Total)
+	return rows(dimUnresolved, p.Items, p.Offset, p.Total, func(u *model.UnresolvedPageItem) (string, bool) {
+		return string(u.Kind) + " " + u.Operand, true
+	})
 }
 
 func pseudocodeFacts(p model.PseudocodeFacet) facts {
@@ -150,8 +148,6 @@ func pseudocodeFacts(p model.PseudocodeFacet) facts {
 // shape is new, because numbers shift.
 func blockFacts(o *tool.AnalyzeFunctionOutput) facts {
 	blocks := o.BasicBlocks.Items
-	f := list(dimBlocks, nil, o.BasicBlocks.Offset, o.BasicBlocks.Total)
-	f.whole = f.absent == "" && o.BasicBlocks.Offset == 0 && int64(len(blocks)) == f.total
 	index := make(map[model.Address]int, len(blocks))
 	for i := range blocks {
 		index[blocks[i].Start] = i
@@ -161,7 +157,8 @@ func blockFacts(o *tool.AnalyzeFunctionOutput) facts {
 	for n, i := range order {
 		number[i] = n
 	}
-	f.exact = []string{}
+	var items []string
+	exact := []string{}
 	for _, i := range order {
 		var kinds, edges []string
 		for _, s := range sortedSuccessors(&blocks[i]) {
@@ -172,9 +169,11 @@ func blockFacts(o *tool.AnalyzeFunctionOutput) facts {
 			kinds = append(kinds, string(s.Kind))
 			edges = append(edges, string(s.Kind)+" "+to)
 		}
-		f.items = append(f.items, fmt.Sprintf("block of %d instructions [%s]", blocks[i].Instructions, strings.Join(kinds, ", ")))
-		f.exact = append(f.exact, fmt.Sprintf("%d [%s]", blocks[i].Instructions, strings.Join(edges, ", ")))
+		items = append(items, fmt.Sprintf("block of %d instructions [%s]", blocks[i].Instructions, strings.Join(kinds, ", ")))
+		exact = append(exact, fmt.Sprintf("%d [%s]", blocks[i].Instructions, strings.Join(edges, ", ")))
 	}
+	f := list(dimBlocks, items, o.BasicBlocks.Offset, o.BasicBlocks.Total)
+	f.exact = exact
 	return f
 }
 

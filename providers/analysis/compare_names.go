@@ -15,45 +15,45 @@ type namer struct{ same bool } // both records are of the same bytes
 
 const nobody = "(unnamed)"
 
-func (n namer) procedures(dimension string, p *model.ProcedurePage) facts {
-	f := list(dimension, nil, p.Offset, p.Total)
-	for _, proc := range p.Items {
-		name := proc.Name
-		if !proc.Named && !n.same {
-			name = nobody
-			f.anonymous++
+// rows makes facts of a page, whose rows a function names if they can be told
+// from one another.
+func rows[T any](dimension string, items []T, offset int64, total *int64, name func(*T) (text string, known bool)) facts {
+	texts := make([]string, len(items))
+	anonymous := 0
+	for i := range items {
+		known := false
+		if texts[i], known = name(&items[i]); !known {
+			anonymous++
 		}
-		f.items = append(f.items, name)
 	}
-	f.whole = f.absent == "" && p.Offset == 0 && int64(len(f.items)) == f.total
+	f := list(dimension, texts, offset, total)
+	f.anonymous = anonymous
 	return f
+}
+
+func (n namer) procedures(dimension string, p *model.ProcedurePage) facts {
+	return rows(dimension, p.Items, p.Offset, p.Total, func(proc *model.Procedure) (string, bool) {
+		if !proc.Named && !n.same {
+			return nobody, false
+		}
+		return proc.Name, true
+	})
 }
 
 func (n namer) references(p *model.ReferencePage) facts {
-	f := list(dimReferences, nil, p.Offset, p.Total)
-	for _, r := range p.Items {
+	return rows(dimReferences, p.Items, p.Offset, p.Total, func(r *model.Reference) (string, bool) {
 		name, known := n.target(r.To, r.ToName)
-		if !known {
-			f.anonymous++
-		}
-		f.items = append(f.items, string(r.Kind)+" "+name)
-	}
-	f.whole = f.absent == "" && p.Offset == 0 && int64(len(f.items)) == f.total
-	return f
+		return string(r.Kind) + " " + name, known
+	})
 }
 
 func (n namer) used(dimension string, p *model.NamedPage) facts {
-	f := list(dimension, nil, p.Offset, p.Total)
-	for _, u := range p.Items {
-		value := u.Value
-		if !n.same && madeFrom(value, u.Address) {
-			value = nobody
-			f.anonymous++
+	return rows(dimension, p.Items, p.Offset, p.Total, func(u *model.UsedValue) (string, bool) {
+		if !n.same && madeFrom(u.Value, u.Address) {
+			return nobody, false
 		}
-		f.items = append(f.items, value)
-	}
-	f.whole = f.absent == "" && p.Offset == 0 && int64(len(f.items)) == f.total
-	return f
+		return u.Value, true
+	})
 }
 
 // target names a place outside of the function.
@@ -80,25 +80,21 @@ func (n namer) assembly(o *tool.AnalyzeFunctionOutput) facts {
 		return facts{dimension: dimAssembly, absent: "analyze_function was not asked for instructions"}
 	}
 	page := o.Assembly
-	f := list(dimAssembly, nil, page.Offset, page.Total)
-	f.ordered = true
 	labels := labelsOf(o.Ranges, page.Items)
-	for i := range page.Items {
-		in := &page.Items[i]
-		operands := in.Operands
-		if in.Target != nil {
-			label, inside := slices.BinarySearch(labels, in.Target.Address)
-			name, known := "", true
-			if inside {
-				name = "label " + strconv.Itoa(label)
-			} else if name, known = n.target(in.Target.Address, in.Target.Name); !known {
-				f.anonymous++
-			}
-			operands = withoutAddress(in, name)
+	f := rows(dimAssembly, page.Items, page.Offset, page.Total, func(in *model.Instruction) (string, bool) {
+		if in.Target == nil {
+			return strings.TrimSpace(in.Mnemonic + " " + in.Operands), true
 		}
-		f.items = append(f.items, strings.TrimSpace(in.Mnemonic+" "+operands))
-	}
-	f.whole = f.absent == "" && page.Offset == 0 && int64(len(f.items)) == f.total
+		var name string
+		known := true
+		if label, inside := slices.BinarySearch(labels, in.Target.Address); inside {
+			name = "label " + strconv.Itoa(label)
+		} else {
+			name, known = n.target(in.Target.Address, in.Target.Name)
+		}
+		return in.Mnemonic + " " + withoutAddress(in, name), known
+	})
+	f.ordered = true
 	return f
 }
 

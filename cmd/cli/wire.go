@@ -82,6 +82,7 @@ func assemble(s setup) (d *dispatch.Dispatcher, done func()) {
 	sess := session.New(session.Config{
 		Providers:   engines(),
 		Recognize:   recognize,
+		Version:     pkg.Version,
 		Ledger:      evidence.NewLedger("", 0),
 		Environment: s.getenv("REA_ANALYSIS_PROVIDER"),
 		Flag:        s.provider,

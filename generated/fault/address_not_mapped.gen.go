@@ -69,7 +69,7 @@ func AddressNotMapped(d AddressNotMappedDetails, cause error) error {
 	return &Error{
 		Code:        AddressNotMappedCode,
 		Category:    InvalidInput,
-		Message:     "nothing is mapped at " + shown(d.Address),
+		Message:     "nothing is mapped at " + plain(d.Address),
 		Remediation: Remediation{Action: "See list_segments for the mapped ranges."},
 		Details:     &d,
 		Cause:       cause,

@@ -100,7 +100,7 @@ func ArtifactOperationFailed(d ArtifactOperationFailedDetails, cause error) erro
 	return &Error{
 		Code:        ArtifactOperationFailedCode,
 		Category:    Execution,
-		Message:     "cannot " + shown(d.Operation) + " " + shown(d.Path) + ": " + plain(d.Reason),
+		Message:     "cannot " + plain(d.Operation) + " " + shown(d.Path) + ": " + plain(d.Reason),
 		Remediation: Remediation{Action: "Check the path, its parents and the free space; nothing was changed."},
 		Details:     &d,
 		Cause:       cause,

@@ -94,7 +94,7 @@ func CapabilityUnavailable(d CapabilityUnavailableDetails, cause error) error {
 	return &Error{
 		Code:        CapabilityUnavailableCode,
 		Category:    Unavailable,
-		Message:     shown(d.Tool) + " is unavailable: " + plain(d.Reason),
+		Message:     plain(d.Tool) + " is unavailable: " + plain(d.Reason),
 		Remediation: Remediation{Action: "Read the reason; open the target with an engine that has the capability, see binary_session analysis_provider_candidates."},
 		Details:     &d,
 		Cause:       cause,

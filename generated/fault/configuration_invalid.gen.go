@@ -73,7 +73,7 @@ func ConfigurationInvalid(d ConfigurationInvalidDetails, cause error) error {
 	return &Error{
 		Code:        ConfigurationInvalidCode,
 		Category:    InvalidInput,
-		Message:     shown(d.Name) + "=" + shown(d.Value) + " is not accepted: " + plain(d.Expected),
+		Message:     plain(d.Name) + "=" + shown(d.Value) + " is not accepted: " + plain(d.Expected),
 		Remediation: Remediation{Action: "Correct or unset the setting and start again.", RestartRequired: true},
 		Details:     &d,
 		Cause:       cause,

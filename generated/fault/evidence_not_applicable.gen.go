@@ -88,7 +88,7 @@ func EvidenceNotApplicable(d EvidenceNotApplicableDetails, cause error) error {
 	return &Error{
 		Code:        EvidenceNotApplicableCode,
 		Category:    InvalidInput,
-		Message:     "record " + shown(d.EvidenceID) + " was made by " + shown(d.Operation) + " and cannot be used here",
+		Message:     "record " + plain(d.EvidenceID) + " was made by " + plain(d.Operation) + " and cannot be used here",
 		Remediation: Remediation{Action: "Give a record of one of the accepted operations."},
 		Details:     &d,
 		Cause:       cause,

@@ -61,7 +61,7 @@ func EvidenceNotFound(d EvidenceNotFoundDetails, cause error) error {
 	return &Error{
 		Code:        EvidenceNotFoundCode,
 		Category:    InvalidInput,
-		Message:     "this connection holds no record " + shown(d.EvidenceID),
+		Message:     "this connection holds no record " + plain(d.EvidenceID),
 		Remediation: Remediation{Action: "Give the complete record inline, repeat its producer, or import an exported bundle."},
 		Details:     &d,
 		Cause:       cause,

@@ -66,7 +66,7 @@ func ExecutionFailure(d ExecutionFailureDetails, cause error) error {
 	return &Error{
 		Code:        ExecutionFailureCode,
 		Category:    Execution,
-		Message:     shown(d.Operation) + " failed: " + plain(d.Reason),
+		Message:     plain(d.Operation) + " failed: " + plain(d.Reason),
 		Remediation: Remediation{Action: "Report it with the input that shows it; the server goes on serving."},
 		Details:     &d,
 		Cause:       cause,

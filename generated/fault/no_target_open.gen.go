@@ -55,7 +55,7 @@ func NoTargetOpen(d NoTargetOpenDetails, cause error) error {
 	return &Error{
 		Code:        NoTargetOpenCode,
 		Category:    Unavailable,
-		Message:     shown(d.Tool) + " needs an open target and none is open",
+		Message:     plain(d.Tool) + " needs an open target and none is open",
 		Remediation: Remediation{Action: "Call open_binary with the path of the binary first."},
 		Details:     &d,
 		Cause:       cause,

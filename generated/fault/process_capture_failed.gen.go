@@ -80,7 +80,7 @@ func ProcessCaptureFailed(d ProcessCaptureFailedDetails, cause error) error {
 	return &Error{
 		Code:        ProcessCaptureFailedCode,
 		Category:    Execution,
-		Message:     "process " + shown(d.Name) + " failed: " + plain(d.Reason),
+		Message:     "process " + plain(d.Name) + " failed: " + plain(d.Reason),
 		Remediation: Remediation{Action: "Read the reason and the observed output."},
 		Details:     &d,
 		Cause:       cause,

@@ -76,7 +76,7 @@ func ProviderTimeout(d ProviderTimeoutDetails, cause error) error {
 	return &Error{
 		Code:        ProviderTimeoutCode,
 		Category:    Timeout,
-		Message:     "engine " + shown(d.ProviderID) + " did not answer within " + shown(d.TimeoutMs) + " ms",
+		Message:     "engine " + plain(d.ProviderID) + " did not answer within " + shown(d.TimeoutMs) + " ms",
 		Retryable:   true,
 		Remediation: Remediation{Action: "Close and reopen the target, then retry with a longer deadline."},
 		Details:     &d,

@@ -77,7 +77,7 @@ func ProviderUnavailable(d ProviderUnavailableDetails, cause error) error {
 	return &Error{
 		Code:        ProviderUnavailableCode,
 		Category:    UnsupportedProvider,
-		Message:     "engine " + shown(d.ProviderID) + " is unavailable: " + plain(d.Reason),
+		Message:     "engine " + plain(d.ProviderID) + " is unavailable: " + plain(d.Reason),
 		Remediation: Remediation{Action: "Install or configure the engine, or choose another from binary_session analysis_provider_candidates."},
 		Details:     &d,
 		Cause:       cause,

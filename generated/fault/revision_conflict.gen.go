@@ -73,7 +73,7 @@ func RevisionConflict(d RevisionConflictDetails, cause error) error {
 	return &Error{
 		Code:        RevisionConflictCode,
 		Category:    InvalidInput,
-		Message:     shown(d.Subject) + " changed since it was read",
+		Message:     plain(d.Subject) + " changed since it was read",
 		Retryable:   true,
 		Remediation: Remediation{Action: "Read it again and repeat the change."},
 		Details:     &d,

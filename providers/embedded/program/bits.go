@@ -25,16 +25,20 @@ func (b bitset) claim(i uint32) bool {
 
 // setRange adds [lo, hi).
 func (b bitset) setRange(lo, hi uint32) {
-	for lo < hi && lo&31 != 0 {
-		b.set(lo)
-		lo++
+	if lo >= hi {
+		return
 	}
-	for ; lo+32 <= hi; lo += 32 {
-		b[lo>>5] = ^uint32(0)
+	first, last := lo>>5, (hi-1)>>5
+	head, tail := ^uint32(0)<<(lo&31), ^uint32(0)>>(31-(hi-1)&31)
+	if first == last {
+		b[first] |= head & tail
+		return
 	}
-	for ; lo < hi; lo++ {
-		b.set(lo)
+	b[first] |= head
+	for i := first + 1; i < last; i++ {
+		b[i] = ^uint32(0)
 	}
+	b[last] |= tail
 }
 
 // next returns the first member at or after i and below end, or end.

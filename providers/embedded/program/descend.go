@@ -131,8 +131,7 @@ func (d *descent) run(ctx context.Context, workers int, leaders []uint32) error 
 			fresh = append(fresh, l)
 		}
 	}
-	if len(fresh) == 0 {
-		d.reindex()
+	if len(fresh) == 0 && d.index != nil {
 		return ctx.Err()
 	}
 	workers = min(workers, 1+len(fresh)/8)
@@ -147,19 +146,36 @@ func (d *descent) run(ctx context.Context, workers int, leaders []uint32) error 
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	added := 0
+	var all []flow
 	for _, f := range found {
-		added += len(f)
+		all = append(all, f...)
 	}
-	d.flows = slices.Grow(d.flows, added)
-	for _, f := range found {
-		d.flows = append(d.flows, f...)
+	if len(all) == 0 && d.index != nil {
+		return nil
 	}
-	if added > 0 {
-		slices.SortFunc(d.flows, func(a, b flow) int { return int(int64(a.off) - int64(b.off)) })
-	}
+	slices.SortFunc(all, func(a, b flow) int { return int(int64(a.off) - int64(b.off)) })
+	d.flows = mergeFlows(d.flows, all)
 	d.reindex()
 	return nil
+}
+
+// mergeFlows merges two sorted lists, in the place of the first when it has room.
+func mergeFlows(a, b []flow) []flow {
+	if len(a) == 0 {
+		return b
+	}
+	i, j := len(a)-1, len(b)-1
+	a = slices.Grow(a, len(b))[:len(a)+len(b)]
+	for k := len(a) - 1; j >= 0; k-- {
+		if i >= 0 && a[i].off > b[j].off {
+			a[k] = a[i]
+			i--
+		} else {
+			a[k] = b[j]
+			j--
+		}
+	}
+	return a
 }
 
 func (d *descent) reindex() {

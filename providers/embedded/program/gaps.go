@@ -146,9 +146,10 @@ func (r *recovery) nextGap(owned bitset, lo, end uint32) uint32 {
 }
 
 func (r *recovery) gapEnd(owned bitset, lo, end uint32) uint32 {
-	hi := min(owned.next(lo, end), r.covered.next(lo, end))
+	hi := owned.next(lo, end) // each search is bounded by the one before, so that all of them together are linear
+	hi = r.covered.next(lo, hi)
 	if r.d.data != nil {
-		hi = min(hi, r.d.data.next(lo, end))
+		hi = r.d.data.next(lo, hi)
 	}
 	return hi
 }

@@ -37,11 +37,15 @@ func (r *recovery) splitJumps() (bool, error) {
 	align := r.usualAlignment()
 	got := make([][]jumpSplit, len(open))
 	err := each(r.ctx, r.workers, len(open), 8, func(_, i int) {
-		got[i] = r.splitsOf(open[i], twice, align)
+		if f := open[i]; r.splitStale(f, twice) {
+			got[i] = r.splitsOf(f, twice, align)
+			f.split = len(got[i]) == 0
+		}
 	})
 	if err != nil {
 		return false, err
 	}
+	r.recent = newBitset(r.sp.size)
 	var fresh []uint32
 	for _, g := range got {
 		for _, s := range g {
@@ -56,6 +60,24 @@ func (r *recovery) splitJumps() (bool, error) {
 	slices.Sort(fresh)
 	r.settle(fresh)
 	return true, r.d.run(r.ctx, r.workers, fresh)
+}
+
+// splitStale says whether the answer for f may have changed since it was last
+// asked: f was walked again, a start was added among its blocks, or it shares
+// some.
+func (r *recovery) splitStale(f *fn, shared bitset) bool {
+	if !f.split || r.recent == nil {
+		return true
+	}
+	lo, hi := f.entry, f.entry
+	for i := range f.blocks {
+		b := &f.blocks[i]
+		lo, hi = min(lo, b.start), max(hi, b.end)
+		if shared.has(b.start) {
+			return true
+		}
+	}
+	return r.recent.next(lo, hi) < hi
 }
 
 type jumpSplit struct{ from, to uint32 }

@@ -54,6 +54,7 @@ type recovery struct {
 
 	pointers    []pointer
 	havePointer bool
+	recent      bitset          // starts added since tail calls were last looked for
 	taken       []pointer       // code addresses taken by code, outside stated extents
 	rejected    map[uint32]bool // starts judged and refused
 	refused     map[uint32]int  // and how often gap analysis refused a start
@@ -99,6 +100,9 @@ func (r *recovery) add(off uint32, ev Evidence, from uint64) bool {
 	}
 	r.why[off] = why{ev, from}
 	r.starts.set(off)
+	if r.recent != nil {
+		r.recent.set(off)
+	}
 	f := &fn{entry: off, dirty: true}
 	r.byEntry[off] = f
 	r.funcs = append(r.funcs, f)
@@ -130,6 +134,9 @@ func (r *recovery) settle(fresh []uint32) {
 // drop removes function starts.
 func (r *recovery) drop(off uint32) {
 	r.starts.clear(off)
+	if r.recent != nil {
+		r.recent.set(off)
+	}
 	delete(r.why, off)
 	delete(r.byEntry, off)
 	r.funcs = slices.DeleteFunc(r.funcs, func(f *fn) bool { return f.entry == off })

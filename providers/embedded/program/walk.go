@@ -56,6 +56,7 @@ type fn struct {
 	dirty    bool
 	whole    bool // its holes were looked for since the last walk
 	holes    int
+	split    bool // no tail call to split off was found since the last walk
 	// holeStarts are the pads among pads that only a hole accounts for
 	holeStarts []uint32
 	scanned    bool // its jump tables were looked for since the last walk
@@ -113,7 +114,7 @@ func (w *walker) begin(n uint32) {
 func (r *recovery) walk(w *walker, f *fn) {
 	w.begin(r.sp.size)
 	f.blocks, f.exits, f.calls, f.indirect, f.heights = f.blocks[:0], f.exits[:0], f.calls[:0], f.indirect[:0], nil
-	f.returns, f.dirty, f.scanned, f.read, f.whole = false, false, false, false, false
+	f.returns, f.dirty, f.scanned, f.read, f.whole, f.split = false, false, false, false, false, false
 	w.stack = append(w.stack, f.entry)
 	for _, p := range f.pads {
 		if !r.starts.has(p) {

@@ -138,6 +138,9 @@ func (a *app) report(ctx context.Context, err error) {
 			return
 		}
 		a.diagnose(screen, string(e.Code), e.Message, e.Remediation.Action)
+		if near := nearby(e); near != "" {
+			fmt.Fprintf(a.err, "  %s\n", terminal.Escape(near))
+		}
 		return
 	}
 	var stopped errInterrupted

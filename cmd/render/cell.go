@@ -101,3 +101,29 @@ func wellKnown(n *node) (string, bool) {
 func label(name string) string {
 	return terminal.Escape(strings.ReplaceAll(name, "_", " "))
 }
+
+// permissions replaces three yes or no by one word as ls and readelf write it.
+func permissions(n *node) *node {
+	flags := []string{"readable", "writable", "executable"}
+	word := []byte("---")
+	for i, name := range flags {
+		m := n.get(name)
+		if m == nil || m.kind != 't' && m.kind != 'f' {
+			return n
+		}
+		if m.kind == 't' {
+			word[i] = "rwx"[i]
+		}
+	}
+	out := &node{kind: '{'}
+	for i, name := range n.names {
+		switch name {
+		case "readable":
+			out.names, out.items = append(out.names, "access"), append(out.items, &node{kind: '"', text: string(word)})
+		case "writable", "executable":
+		default:
+			out.names, out.items = append(out.names, name), append(out.items, n.items[i])
+		}
+	}
+	return out
+}

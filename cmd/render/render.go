@@ -133,6 +133,15 @@ func (p *printer) object(depth int, n *node) {
 		p.line(depth, "none")
 		return
 	}
+	n = permissions(n)
+	if d := dumpOf(n); d != nil {
+		p.object(depth, n.without("bytes", "ascii"))
+		p.line(0, "")
+		for _, l := range d {
+			p.line(depth, l)
+		}
+		return
+	}
 	column := 0
 	for i, item := range n.items {
 		if p.inline(item) {

@@ -24,8 +24,8 @@ type column struct {
 // wrap inside their widest columns; when even that is not enough, or an object
 // holds lists of objects, each is written as a block.
 func (p *printer) table(depth int, n *node) {
-	n = flatten(n)
-	cols, ok := columns(n, p.screen.Width > 0)
+	rows := flatten(n)
+	cols, ok := columns(rows, p.screen.Width > 0)
 	if ok && len(cols) == 0 {
 		p.line(depth, "-")
 		return
@@ -47,6 +47,7 @@ func (p *printer) table(depth int, n *node) {
 func flatten(n *node) *node {
 	out := &node{kind: '['}
 	for _, row := range n.items {
+		row = permissions(row)
 		flat := &node{kind: '{'}
 		for i, name := range row.names {
 			item := row.items[i]

@@ -96,7 +96,7 @@ func TestReport_complete(t *testing.T) {
 	}
 	got := text(t, r, 0, 80)
 	for _, want := range []string{
-		`/tmp/x\x1b[2J`, "1,234,567 bytes", "ELF, 64-bit little-endian, EXEC", "arm64, slice arm64 of arm64, x86_64",
+		`/tmp/x\x1b[2J`, "1,234,567 bytes", "ELF, 64-bit little-endian, executable (EXEC)", "arm64, slice arm64 of arm64, x86_64",
 		"entry        0x1000 _start", "on  pie  because", "libc.so (weak)", "puts 2", "0x1100  2  b (thunk)", "0x2000  a  hello",
 		"most called", "2 callers", "call edges   3", "1 computed transfer", "- from the header", "- a note", "- half of it is hidden",
 	} {

@@ -14,11 +14,12 @@ func (w *writer) identity(t *target, b *binding, l *layout, o *overview) {
 	w.line(w.screen.Paint(terminal.Bold, terminal.Escape(t.Path)))
 	w.fact("sha256", t.SHA256)
 	w.fact("size", number(t.Size)+" bytes")
+	kind := strings.ReplaceAll(t.Kind, "_", " ")
 	format := []string{strings.ToUpper(t.Format)}
 	if l != nil {
-		format = append(format, fmt.Sprintf("%d-bit %s-endian", l.Target.Bits, l.Target.Endian), l.Target.FileType)
+		format = append(format, fmt.Sprintf("%d-bit %s-endian", l.Target.Bits, l.Target.Endian), kind+" ("+l.Target.FileType+")")
 	} else {
-		format = append(format, t.Kind)
+		format = append(format, kind)
 	}
 	w.fact("format", strings.Join(format, ", "))
 	architecture := t.Architecture
@@ -81,9 +82,14 @@ func (w *writer) layout(l *layout) {
 	w.head("Protections", "")
 	var rows [][]string
 	for _, m := range l.Mitigations {
-		rows = append(rows, []string{w.state(m.State), terminal.Escape(m.Name), terminal.Escape(m.Detail)})
+		rows = append(rows, []string{state(m.State), terminal.Escape(m.Name), terminal.Escape(m.Detail)})
 	}
-	w.grid([]bool{false, false, false}, rows)
+	w.columns([]bool{false, false, false}, rows, terminal.Wrap, func(state string) terminal.Style {
+		if state == "on" {
+			return terminal.Green
+		}
+		return terminal.Yellow
+	})
 	if len(rows) == 0 {
 		w.faint("none known for this format")
 	}
@@ -111,8 +117,8 @@ func (w *writer) layout(l *layout) {
 	w.more(shown, l.Sections.Total, "rea inspect-binary-layout FILE")
 }
 
-// state is a protection's state, coloured without losing its width.
-func (w *writer) state(s string) string {
+// state is a protection's state in short.
+func state(s string) string {
 	switch s {
 	case "enabled":
 		return "on"

@@ -116,6 +116,12 @@ func (w *writer) faint(s string) {
 // grid writes rows in columns. Columns of numbers (right) stand right; the
 // last column takes the room that is left and is cut where it ends.
 func (w *writer) grid(right []bool, rows [][]string) {
+	w.columns(right, rows, func(s string, room int) []string { return []string{terminal.Truncate(s, room)} }, nil)
+}
+
+// columns is grid with a choice of what becomes of a last column that is too
+// long, and of the style of the first.
+func (w *writer) columns(right []bool, rows [][]string, fold func(s string, room int) []string, style func(first string) terminal.Style) {
 	if len(rows) == 0 {
 		return
 	}
@@ -130,7 +136,7 @@ func (w *writer) grid(right []bool, rows [][]string) {
 	for _, row := range rows {
 		var b strings.Builder
 		b.WriteString("  ")
-		room := w.width - 2
+		indent := 2
 		for i, width := range widths {
 			cell := terminal.Truncate(row[i], width)
 			if right[i] {
@@ -138,11 +144,19 @@ func (w *writer) grid(right []bool, rows [][]string) {
 			} else {
 				cell = terminal.Pad(cell, width)
 			}
+			if i == 0 && style != nil {
+				cell = w.screen.Paint(style(row[0]), cell)
+			}
 			b.WriteString(cell + "  ")
-			room -= width + 2
+			indent += width + 2
 		}
-		b.WriteString(terminal.Truncate(row[last], max(lastWidth, room)))
-		w.line(b.String())
+		for i, l := range fold(row[last], max(lastWidth, w.width-indent)) {
+			if i > 0 {
+				b.Reset()
+				b.WriteString(strings.Repeat(" ", indent))
+			}
+			w.line(b.String() + l)
+		}
 	}
 }
 

@@ -15,7 +15,7 @@ func (w *writer) identity(t *target, b *binding, l *layout, o *overview) {
 	w.fact("sha256", t.SHA256)
 	w.fact("size", number(t.Size)+" bytes")
 	kind := strings.ReplaceAll(t.Kind, "_", " ")
-	format := []string{strings.ToUpper(t.Format)}
+	format := []string{formatName(t.Format)}
 	if l != nil {
 		format = append(format, fmt.Sprintf("%d-bit %s-endian", l.Target.Bits, l.Target.Endian), kind+" ("+l.Target.FileType+")")
 	} else {
@@ -350,4 +350,12 @@ func (w *writer) unseen(r *Report, o *overview) {
 	if len(remarks) == 0 {
 		w.faint("nothing that the engine knows of")
 	}
+}
+
+// formatName is how people write the name of a container format.
+func formatName(format string) string {
+	if format == "mach-o" {
+		return "Mach-O"
+	}
+	return strings.ToUpper(format)
 }

@@ -76,11 +76,49 @@ func TestPseudocode(t *testing.T) {
 	if page.Text != "t " || page.Offset != 2 || page.TotalChars != 11 || page.NextOffset == nil || *page.NextOffset != 4 {
 		t.Errorf("page = %+v", page)
 	}
-	if got := h.Call(t, "batch_decompile", `{"procedures":["main","nope","foo::bar(int)"]}`); got.Output !=
-		`{"succeeded":1,"failed":2,"items":[{"status":"ok","procedure":{"address":"0x401000","name":"main"},"pseudocode":"int 😀 = 1;"},`+
-			`{"status":"error","selector":"nope","code":"procedure_not_found","message":"no procedure matches \"nope\""},`+
-			`{"status":"error","selector":"foo::bar(int)","code":"capability_unavailable","message":"\"batch_decompile\" is unavailable: the bound engine does not supply it"}]}` {
-		t.Errorf("batch = %s", got.Output)
+	got := h.Call(t, "batch_decompile", `{"procedures":["main","nope","foo::bar(int)"]}`)
+	if got.Err != nil {
+		t.Fatal(got.Err)
+	}
+	batch := got.Result.Output.(*tool.BatchDecompileOutput)
+	var items []string
+	for _, item := range batch.Items {
+		switch item := item.(type) {
+		case *tool.BatchDecompileOutputItemOk:
+			items = append(items, *item.Procedure.Name+": "+item.Pseudocode)
+		case *tool.BatchDecompileOutputItemError:
+			items = append(items, item.Selector+": "+item.Code)
+		}
+	}
+	want := "main: int 😀 = 1;, nope: procedure_not_found, foo::bar(int): capability_unavailable"
+	if strings.Join(items, ", ") != want || batch.Succeeded != 1 || batch.Failed != 2 {
+		t.Errorf("batch = %q, %d succeeded, %d failed", items, batch.Succeeded, batch.Failed)
+	}
+}
+
+// A string that only a table in data points to leads to the code that reads the table.
+func TestFeatureThroughPointer(t *testing.T) {
+	f := enginetest.Sample()
+	f.StringList = append(f.StringList, model.StringItem{Address: 0x4040a0, Value: "verbose", Encoding: model.StringEncodingAscii, ByteLength: 7, Uses: 1},
+		model.StringItem{Address: 0x4040b0, Value: "verbosity", Encoding: model.StringEncodingAscii, ByteLength: 9, Uses: 1})
+	f.Uses = append(f.Uses,
+		model.Reference{From: 0x404060, To: 0x4040a0, Kind: model.ReferenceKindPointer},
+		model.Reference{From: 0x404068, To: 0x4040b0, Kind: model.ReferenceKindPointer},
+		model.Reference{From: 0x401044, To: 0x404060, Kind: model.ReferenceKindRead, FromProcedure: &model.SymbolRef{Address: 0x401040, Name: ptr("sub_401040")}})
+	r := harness(t, f).Call(t, "trace_feature", `{"query":"verbos"}`)
+	if r.Err != nil {
+		t.Fatal(r.Err)
+	}
+	out := r.Result.Output.(*tool.TraceFeatureOutput)
+	var got []string
+	for _, p := range out.Procedures {
+		got = append(got, fmt.Sprintf("%s %d %d", *p.Procedure.Name, p.Score, p.Distance))
+	}
+	if strings.Join(got, ", ") != "sub_401040 1 1, main 1 2" {
+		t.Errorf("procedures = %v", got)
+	}
+	if !strings.Contains(strings.Join(out.ResidualUnknowns, "\n"), "matches that only data refers to: 1;") {
+		t.Errorf("residual_unknowns = %q", out.ResidualUnknowns)
 	}
 }
 

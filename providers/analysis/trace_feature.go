@@ -14,14 +14,15 @@ import (
 
 const (
 	maxMatchReferences = 20   // references listed with one match
+	maxPointers        = 20   // pointers to one match whose users are read
 	maxTraced          = 500  // procedures in the result
 	maxCallerVisits    = 5000 // procedures whose callers are read
 )
 
 // TraceFeature goes from a word to the code behind it: matches in strings,
 // procedures, imports, exports and other names; the procedures that refer to
-// them; and their callers, level by level. A procedure scores one for every
-// match from which it was reached.
+// them, also through a pointer in data; and their callers, level by level. A
+// procedure scores one for every match from which it was reached.
 func (h *Handlers) TraceFeature(ctx context.Context, in *tool.TraceFeatureInput) (*tool.Finding[tool.TraceFeatureOutput], error) {
 	c, err := h.call(ctx, in.Document)
 	if err != nil {
@@ -96,6 +97,7 @@ type featureTrace struct {
 	frontier []model.Address // procedures with something fresh, in the order they were met
 	visits   int
 	unused   int // matches that nothing refers to
+	dataOnly int // matches that only data refers to, and no code to that
 	stopped  bool
 	dropped  int // references not listed
 }
@@ -113,20 +115,54 @@ func (t *featureTrace) follow(ctx context.Context, index int, m featureMatch, st
 	if isProcedure {
 		t.reach(model.SymbolRef{Address: m.addr, Name: &m.raw}, set, 0)
 	}
+	code := isProcedure
+	var pointers []model.Address
 	for _, r := range refs {
-		// Who calls a matching procedure is one of its callers, a level further up.
-		if r.FromProcedure != nil && !(isProcedure && isCall(r.Kind)) {
+		switch {
+		case r.FromProcedure == nil:
+			pointers = append(pointers, r.From)
+		case isProcedure && isCall(r.Kind): // a caller, a level further up
+		default:
+			code = true
 			t.reach(*r.FromProcedure, set, 0)
 		}
 	}
-	if len(refs) == 0 && !isProcedure {
+	through, err := t.throughPointers(ctx, pointers, set)
+	if err != nil {
+		return tool.TraceFeatureOutputMatch{}, err
+	}
+	switch {
+	case code || through:
+	case len(refs) == 0:
 		t.unused++
+	default:
+		t.dataOnly++
 	}
 	listed := refs[:min(len(refs), maxMatchReferences)]
 	t.dropped += len(refs) - len(listed)
 	return tool.TraceFeatureOutputMatch{
 		Kind: m.kind, Address: m.addr, Value: m.value, References: listed, ReferencesTotal: int64(len(refs)),
 	}, nil
+}
+
+// throughPointers reaches the procedures that refer to pointers in data, and
+// tells whether there are any.
+func (t *featureTrace) throughPointers(ctx context.Context, pointers []model.Address, set matchSet) (bool, error) {
+	found := false
+	for _, at := range pointers[:min(len(pointers), maxPointers)] {
+		users, _, err := query.Users(ctx, t.graph.eng, at, maxMatchReferences)
+		if err != nil {
+			return false, err
+		}
+		for _, u := range users {
+			found = true
+			t.reach(u, set, 1)
+		}
+	}
+	if n := len(pointers) - maxPointers; n > 0 {
+		t.dropped += n
+	}
+	return found, nil
 }
 
 func isCall(k model.ReferenceKind) bool {
@@ -152,7 +188,7 @@ func (t *featureTrace) reach(ref model.SymbolRef, set matchSet, distance int) {
 // climb adds levels of callers. A procedure is visited again only when it was
 // reached from a match that its callers have not seen.
 func (t *featureTrace) climb(ctx context.Context, levels int) error {
-	for distance := 1; distance <= levels; distance++ {
+	for range levels {
 		// What this level adds belongs to the next one.
 		level := t.frontier
 		t.frontier = nil
@@ -175,7 +211,7 @@ func (t *featureTrace) climb(ctx context.Context, levels int) error {
 				return err
 			}
 			for j := range calls {
-				t.reach(query.Ref(&calls[j].Procedure), sets[i], distance)
+				t.reach(query.Ref(&calls[j].Procedure), sets[i], t.reached[addr].distance+1)
 			}
 		}
 	}
@@ -199,6 +235,9 @@ func (t *featureTrace) unknowns(ctx context.Context, found *foundMatches) ([]str
 	if t.unused > 0 {
 		out = append(out, fmt.Sprintf("matches that nothing refers to, as far as analysis saw: %d; code may reach them through computed addresses", t.unused))
 	}
+	if t.dataOnly > 0 {
+		out = append(out, fmt.Sprintf("matches that only data refers to: %d; code may reach them through a table that this data is part of", t.dataOnly))
+	}
 	if found.cutStrings > 0 {
 		out = append(out, fmt.Sprintf("strings longer than what the engine keeps of one: %d; the rest of them was not searched", found.cutStrings))
 	}
@@ -212,7 +251,7 @@ func (t *featureTrace) limitations(found *foundMatches, in *tool.TraceFeatureInp
 		out = append(out, fmt.Sprintf("limit: %d of %d matches were followed", len(found.followed), found.total))
 	}
 	if t.dropped > 0 {
-		out = append(out, query.Count(t.dropped, "reference")+" counted but not listed")
+		out = append(out, query.Count(t.dropped, "reference")+" counted but not listed or followed")
 	}
 	if n := len(t.reached); n > maxTraced {
 		out = append(out, fmt.Sprintf("%d of %d procedures are listed, those with the highest scores", maxTraced, n))

@@ -113,7 +113,7 @@ func TestARM64E_chains(t *testing.T) {
 	le.PutUint32(data[8:], 2) // the arm64e subtype
 	im := mustLoad(t, data, "arm64e")
 	equal(t, "subtype", im.Subtype, "arm64e")
-	equal(t, "mitigation", mitigation(im, "pointer_authentication"), "enabled")
+	equal(t, "mitigation", mitigation(im, "pac"), "enabled")
 	equal(t, "imports", im.Imports, plain.Imports)
 	equal(t, "number of pointers", len(im.Relocations), len(plain.Relocations))
 	kinds := map[string]int{}
@@ -253,5 +253,69 @@ func TestLEB128(t *testing.T) {
 		if got := c.int(); c.ok != tt.ok || c.ok && got != tt.s {
 			t.Errorf("% x signed reads %d, %v", tt.in, got, c.ok)
 		}
+	}
+}
+
+// Registers of the first thread, by processor.
+func TestEntry_of_threads(t *testing.T) {
+	for _, tt := range []struct {
+		cpu, flavor uint32
+		words, at   int
+		size        int
+	}{
+		{cpuX8664, 4, 42, 16 * 8, 8},
+		{cpuX86, 1, 16, 10 * 4, 4},
+		{cpuARM64, 6, 68, 32 * 8, 8},
+		{cpuARM, 1, 17, 15 * 4, 4},
+	} {
+		le := binary.LittleEndian
+		cmd := make([]byte, 16+4*tt.words)
+		le.PutUint32(cmd[8:], tt.flavor)
+		le.PutUint32(cmd[12:], uint32(tt.words))
+		if tt.size == 8 {
+			le.PutUint64(cmd[16+tt.at:], 0x1010)
+		} else {
+			le.PutUint32(cmd[16+tt.at:], 0x1010)
+		}
+		load := func(cmd []byte) *object.Image {
+			l := &loader{im: &object.Image{}, order: le, cpu: tt.cpu, commands: []command{{cmd: cmdUnixThread, data: cmd}}}
+			l.im.Segments = []object.Segment{{Addr: 0x1000, Size: 0x1000, Perm: object.Permissions{Execute: true}}}
+			l.entry()
+			return l.im
+		}
+		if im := load(cmd); !im.HasEntry || im.Entry != 0x1010 || len(im.Hints) != 1 {
+			t.Errorf("cpu %#x: entry %#x", tt.cpu, im.Entry)
+		}
+		if im := load(cmd[:len(cmd)-4]); im.HasEntry || len(im.Notes) != 1 {
+			t.Errorf("cpu %#x: a state that is cut off gives entry %#x, notes %q", tt.cpu, im.Entry, im.Notes)
+		}
+	}
+}
+
+// The 64-bit universal header, made from the 32-bit one.
+func TestUniversal64(t *testing.T) {
+	old := fixture(t, "universal.o")
+	be := binary.BigEndian
+	want, err := Slices(old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := append([]byte(nil), old...)
+	be.PutUint32(data, fatMagic64)
+	for i := range want {
+		from, to := old[8+20*i:], data[8+32*i:]
+		copy(to, from[:8])
+		be.PutUint64(to[8:], uint64(be.Uint32(from[8:])))
+		be.PutUint64(to[16:], uint64(be.Uint32(from[12:])))
+	}
+	got, err := Slices(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "slices", got, want)
+	be.PutUint64(data[8+16:], 1<<62)
+	cut, err := Slices(data)
+	if err != nil || cut[0].Offset+cut[0].Size != uint64(len(data)) {
+		t.Errorf("a slice beyond the file: %+v, %v", cut, err)
 	}
 }

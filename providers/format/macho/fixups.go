@@ -1,6 +1,11 @@
 package macho
 
-import "rea/providers/format/object"
+import (
+	"cmp"
+	"slices"
+
+	"rea/providers/format/object"
+)
 
 // bind is a pointer that the dynamic linker fills with an imported address.
 type bind struct {
@@ -66,6 +71,8 @@ func (l *loader) bindRelocations() {
 		l.im.Relocations = append(l.im.Relocations, r)
 	}
 	l.helperStubs()
+	// Addresses hardly repeat, so a fast sort leaves the stable one little to do.
+	slices.SortFunc(l.im.Relocations, func(a, b object.Relocation) int { return cmp.Compare(a.Addr, b.Addr) })
 }
 
 // helperStubs describes __stub_helper: an entry for each lazy pointer, after a

@@ -356,7 +356,7 @@ func TestIdentity(t *testing.T) {
 			equal(t, "uuid", im.BuildID, strings.ToLower(strings.ReplaceAll(hexOf(raw[8:24]), " ", "")))
 		}
 	}
-	for name, state := range map[string]string{"pie": "enabled", "nx_stack": "enabled", "stack_canary": "enabled", "code_signature": "enabled", "hardened_runtime": "disabled", "encrypted": "disabled", "pointer_authentication": "disabled"} {
+	for name, state := range map[string]string{"pie": "enabled", "nx": "enabled", "canary": "enabled", "code_signature": "enabled", "hardened_runtime": "disabled", "encrypted": "disabled", "pac": "disabled"} {
 		equal(t, name, mitigation(im, name), state)
 	}
 	exe := mustLoad(t, fixture(t, "throw_x86_64"), "")

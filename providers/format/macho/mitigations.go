@@ -2,6 +2,7 @@ package macho
 
 import (
 	"fmt"
+	"strings"
 
 	"rea/providers/format/object"
 )
@@ -33,7 +34,7 @@ func (l *loader) mitigations() {
 	} else {
 		add("pie", "enabled", "%s images are position independent", l.im.FileType)
 	}
-	flag("nx_stack", l.flags&flagAllowStack == 0, "MH_ALLOW_STACK_EXECUTION is not set", "MH_ALLOW_STACK_EXECUTION is set")
+	flag("nx", l.flags&flagAllowStack == 0, "MH_ALLOW_STACK_EXECUTION is not set", "MH_ALLOW_STACK_EXECUTION is set")
 	switch {
 	case l.flags&flagNoHeapExec != 0:
 		add("nx_heap", "enabled", "MH_NO_HEAP_EXECUTION is set")
@@ -42,14 +43,15 @@ func (l *loader) mitigations() {
 	default:
 		add("nx_heap", "disabled", "MH_NO_HEAP_EXECUTION is not set")
 	}
-	flag("stack_canary", mentions["___stack_chk_fail"] || mentions["___stack_chk_guard"],
+	flag("canary", mentions["___stack_chk_fail"] || mentions["___stack_chk_guard"],
 		"stack protector symbols are used", "no stack protector symbol is used")
+	l.fortify(add)
 	arc := mentions["_objc_release"] || mentions["_objc_storeStrong"] || mentions["_objc_retainAutoreleasedReturnValue"]
 	if arc || l.im.Section("__DATA,__objc_imageinfo") != nil || l.im.Section("__DATA_CONST,__objc_imageinfo") != nil {
 		flag("arc", arc, "reference counting entry points are used", "no reference counting entry point is used")
 	}
 	if l.im.Arch == object.ARM64 {
-		flag("pointer_authentication", l.im.Subtype == "arm64e", "arm64e", "not an arm64e image")
+		flag("pac", l.im.Subtype == "arm64e", "arm64e", "not an arm64e image")
 	}
 	if l.sign.present {
 		add("code_signature", "enabled", "%s", l.sign.kind())
@@ -60,5 +62,21 @@ func (l *loader) mitigations() {
 	flag("library_validation", l.sign.flags&signLibraryCheck != 0,
 		"library validation flag in the code directory", "no library validation flag in a code directory")
 	flag("restrict", l.restrict || l.sign.flags&signRestrict != 0, "__RESTRICT segment or restrict flag", "no __RESTRICT segment")
+	flag("stripped", l.im.Strip, "no local symbols", "local symbols are present")
 	flag("encrypted", l.crypt != 0, fmt.Sprintf("encryption id %d", l.crypt), "not encrypted")
+}
+
+// fortify counts the imported functions that check their buffers.
+func (l *loader) fortify(add func(name, state, format string, args ...any)) {
+	checked := 0
+	for i := range l.im.Imports {
+		if im := &l.im.Imports[i]; strings.HasPrefix(im.Name, "___") && strings.HasSuffix(im.Name, "_chk") {
+			checked++
+		}
+	}
+	if checked > 0 {
+		add("fortify", "enabled", "checked functions are imported")
+	} else {
+		add("fortify", "disabled", "no checked function is imported")
+	}
 }

@@ -223,6 +223,47 @@ func TestOverlapping_imports_are_bounded(t *testing.T) {
 	}
 }
 
+// The record of the Microsoft linker, put where it would be: each word is
+// mixed with the key, the first says where it begins.
+func TestRich_header(t *testing.T) {
+	data := fixture(t, "sample_x64.dll")
+	const key, at = 0xcafe1234, 0x40
+	words := []uint32{0x536e6144, 0, 0, 0, 0x0105<<16 | 33145, 12, 0x0102<<16 | 36248, 1}
+	for i, w := range words {
+		le.PutUint32(data[at+4*i:], w^key)
+	}
+	copy(data[at+32:], "Rich")
+	le.PutUint32(data[at+36:], key)
+	if pe := le.Uint32(data[60:]); pe < at+40 {
+		t.Fatalf("the fixture has no room: PE header at %#x", pe)
+	}
+	im := mustLoad(t, data)
+	equal(t, "compiler", im.Compiler, []string{
+		"Rich: C++ build 33145, 12 objects", "Rich: Linker build 36248, 1 objects",
+	})
+	copy(data[at:], "none")
+	if im = mustLoad(t, data); len(im.Compiler) != 0 || len(im.Notes) != 1 {
+		t.Errorf("without a beginning: %q, notes %q", im.Compiler, im.Notes)
+	}
+}
+
+// Bytes behind the sections are an overlay unless the certificate table
+// accounts for them.
+func TestOverlay_and_certificates(t *testing.T) {
+	data := append(fixture(t, "sample_x64.dll"), make([]byte, 256)...)
+	im := mustLoad(t, data)
+	equal(t, "overlay", property(im, "overlay"), "256 bytes at file offset 0x1200")
+	equal(t, "authenticode", mitigation(im, "authenticode"), "disabled")
+	dir := data[le.Uint32(data[60:])+24+112+8*dirSecurity:]
+	le.PutUint32(dir, uint32(len(data)-256))
+	le.PutUint32(dir[4:], 256)
+	im = mustLoad(t, data)
+	equal(t, "overlay", property(im, "overlay"), "")
+	equal(t, "authenticode", mitigation(im, "authenticode"), "enabled")
+	le.PutUint32(dir[4:], 1<<20)
+	equal(t, "authenticode", mitigation(mustLoad(t, data), "authenticode"), "unknown")
+}
+
 func FuzzLoad(f *testing.F) {
 	for _, name := range fixtures {
 		b, err := os.ReadFile(filepath.Join("testdata", name))

@@ -519,7 +519,7 @@ func TestIdentity(t *testing.T) {
 	equal(t, "pdb", property(im, "pdb"), "sample.pdb")
 	equal(t, "name", im.SOName, "sample_x64.dll")
 	equal(t, "kind", im.Kind, object.SharedLibrary)
-	for name, state := range map[string]string{"aslr": "enabled", "high_entropy_aslr": "enabled", "nx": "enabled", "cfg": "enabled", "stack_cookie": "enabled", "cet_shadow_stack": "disabled", "authenticode": "disabled"} {
+	for name, state := range map[string]string{"aslr": "enabled", "high_entropy_aslr": "enabled", "nx": "enabled", "cfg": "enabled", "canary": "enabled", "cet_shstk": "disabled", "authenticode": "disabled"} {
 		equal(t, name, mitigation(im, name), state)
 	}
 	x86 := mustLoad(t, fixture(t, "sample_x86.dll"))

@@ -62,13 +62,18 @@ func (l *loader) mitigations() {
 	}
 	switch {
 	case l.cfg.cookie != 0:
-		add("stack_cookie", "enabled", "security cookie at %#x", l.cfg.cookie)
+		add("canary", "enabled", "security cookie at %#x", l.cfg.cookie)
 	case l.importsAny("__stack_chk_fail", "__security_check_cookie"):
-		add("stack_cookie", "enabled", "stack protector failure routine is imported")
+		add("canary", "enabled", "stack protector failure routine is imported")
 	default:
-		add("stack_cookie", "disabled", "no security cookie in the load configuration")
+		add("canary", "disabled", "no security cookie in the load configuration")
 	}
-	flag("cet_shadow_stack", l.exDLL&1 != 0, "CET_COMPAT")
+	flag("cet_shstk", l.exDLL&1 != 0, "CET_COMPAT")
+	if l.im.Strip {
+		add("stripped", "enabled", "no COFF symbol table")
+	} else {
+		add("stripped", "disabled", "a COFF symbol table is present")
+	}
 	flag("force_integrity", d&dllForceIntegity != 0, "FORCE_INTEGRITY")
 	flag("app_container", d&dllAppContainer != 0, "APPCONTAINER")
 	if s := l.dirs[dirSecurity]; s.rva != 0 && s.size != 0 {

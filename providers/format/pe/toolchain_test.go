@@ -139,3 +139,69 @@ func BenchmarkLoad_go_program(b *testing.B) {
 		mustLoad(b, data)
 	}
 }
+
+// An AArch64 object: its imports are reached through pointers whose address is
+// put together from a page and an offset, its own functions by branches.
+func TestARM64_object_relocations(t *testing.T) {
+	clang := tool(t, "clang")
+	out := filepath.Join(t.TempDir(), "sample.obj")
+	src := filepath.Join("testdata", "src", "sample.c")
+	if msg, err := exec.Command(clang, "--target=aarch64-pc-windows-msvc", "-O1", "-fms-extensions", "-c", src, "-o", out).CombinedOutput(); err != nil {
+		t.Skipf("clang can't build for Windows on ARM64: %v\n%s", err, msg)
+	}
+	data, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	im := mustLoad(t, data)
+	slots := map[uint64]string{}
+	for _, i := range im.Imports {
+		if i.Slot != 0 {
+			slots[i.Slot] = i.Name
+		}
+	}
+	loaded, called := map[string]bool{}, map[uint64]bool{}
+	for _, s := range im.Sections {
+		if !s.Code {
+			continue
+		}
+		code := im.SectionBytes(&s)
+		for i := 0; i+8 <= len(code); i += 4 {
+			at := s.Addr + uint64(i)
+			w0, w1 := le.Uint32(code[i:]), le.Uint32(code[i+4:])
+			if w0>>26 == 0x25 { // bl
+				called[at+uint64(int64(int32(w0<<6)>>4))] = true
+			}
+			if w0&0x9f000000 != 0x90000000 || w1&0xffc00000 != 0xf9400000 || w1>>5&31 != w0&31 { // adrp; ldr
+				continue
+			}
+			page := int64(int32((w0>>5&0x7ffff<<2|w0>>29&3)<<11)) >> 11 << 12
+			loaded[slots[at&^0xfff+uint64(page)+uint64(w1>>10&0xfff)*8]] = true
+		}
+	}
+	for _, name := range []string{"imported_one", "imported_two"} {
+		if !loaded[name] {
+			t.Errorf("no code loads the pointer of %s: %v", name, loaded)
+		}
+	}
+	functions := map[uint64]bool{}
+	for _, s := range im.Symbols {
+		functions[s.Addr] = functions[s.Addr] || s.Kind == object.SymFunction
+	}
+	for _, s := range im.Stubs {
+		functions[s.Addr] = true
+	}
+	if len(called) == 0 {
+		t.Error("no calls")
+	}
+	for a := range called {
+		if !functions[a] {
+			t.Errorf("a call leads to %#x, which is no function", a)
+		}
+	}
+	for _, h := range im.Hints {
+		if h.Source == object.FromPData && h.Size > 0 && !functions[h.Addr] {
+			t.Errorf("unwind data of %#x, which is no function", h.Addr)
+		}
+	}
+}

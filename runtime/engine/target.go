@@ -43,3 +43,13 @@ func Memo[T any](t *Target, key string, f func() (T, error)) (T, error) {
 	}
 	return v.(T), nil
 }
+
+// Keep puts a value that is computed already under key, as Memo would.
+func (t *Target) Keep(key string, v any) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.memo == nil {
+		t.memo = map[string]func() (any, error){}
+	}
+	t.memo[key] = func() (any, error) { return v, nil }
+}

@@ -21,6 +21,9 @@ type Recognition struct {
 	Architecture model.Architecture
 	Slice        string   // chosen slice of a universal file, or ""
 	Slices       []string // every slice that could be chosen
+	// Parsed is what had to be parsed to tell, kept with the target under the
+	// keys of [engine.Memo].
+	Parsed map[string]any
 }
 
 // A Recognizer looks at the headers of a file. slice is the wanted slice of a
@@ -209,6 +212,9 @@ func (s *Session) Open(ctx context.Context, req OpenRequest) (*Binding, error) {
 		choice:  choice,
 		reuse:   &reuse{},
 		drained: make(chan struct{}),
+	}
+	for key, parsed := range what.Parsed {
+		b.Target.Keep(key, parsed)
 	}
 	b.ctx, b.cancel = context.WithCancelCause(context.Background())
 	if err := s.bind(ctx, b); err != nil {

@@ -9,6 +9,7 @@ import (
 	"rea/generated/model"
 	"rea/generated/tool"
 	"rea/runtime/engine"
+	"rea/runtime/progress"
 	"rea/runtime/query"
 )
 
@@ -20,7 +21,8 @@ func (h *Handlers) BatchDecompile(ctx context.Context, in *tool.BatchDecompileIn
 		return nil, err
 	}
 	f := &tool.Finding[tool.BatchDecompileOutput]{}
-	for _, selector := range in.Procedures {
+	for i, selector := range in.Procedures {
+		progress.Reportf(ctx, "decompiling %d of %d", i+1, len(in.Procedures))
 		item, b, err := decompile(ctx, c.Engine, selector)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()

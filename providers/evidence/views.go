@@ -24,7 +24,7 @@ var viewsOf = map[string]map[model.AnalysisView]view{
 		model.AnalysisViewLinkage:     members{"libraries", "rpaths"},
 	},
 	"analyze_function": {
-		model.AnalysisViewSummary:            overview{
+		model.AnalysisViewSummary: overview{
 			members{"procedure", "classification", "signature", "figures", "ranges", "source_file"},
 			[]page{
 				"assembly", "basic_blocks", "callees", "callers", "comments", "incoming_references", "outgoing_references",

@@ -30,8 +30,7 @@ func (*Decoder) Align() int { return 4 }
 
 // Decode implements isa.Decoder.
 func (d *Decoder) Decode(b []byte, addr uint64, in *isa.Inst) {
-	*in = isa.Inst{Addr: addr, Len: 4, Dst: isa.NoReg, Src: isa.NoReg, Src2: isa.NoReg,
-		Mem: isa.Mem{Base: isa.NoReg, Index: isa.NoReg}}
+	reset(addr, in)
 	if len(b) < 4 {
 		in.Len = uint8(max(1, len(b)))
 		return
@@ -60,13 +59,20 @@ func (d *Decoder) Decode(b []byte, addr uint64, in *isa.Inst) {
 		ok = w>>31 != 0 && d.tabled(w, in)
 	}
 	if !ok {
-		*in = isa.Inst{Addr: addr, Len: 4, Op: w, Dst: isa.NoReg, Src: isa.NoReg, Src2: isa.NoReg,
-			Mem: isa.Mem{Base: isa.NoReg, Index: isa.NoReg}}
+		reset(addr, in)
+		in.Op = w
 		return
 	}
 	if in.Flow == isa.Invalid {
 		in.Flow = isa.Next
 	}
+}
+
+func reset(addr uint64, in *isa.Inst) {
+	*in = isa.Inst{}
+	in.Addr, in.Len = addr, 4
+	in.Dst, in.Src, in.Src2 = isa.NoReg, isa.NoReg, isa.NoReg
+	in.Mem.Base, in.Mem.Index = isa.NoReg, isa.NoReg
 }
 
 // Register fields.

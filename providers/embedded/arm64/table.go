@@ -22,7 +22,9 @@ import (
 // In OPERANDS, <KIND VALUE> is a number from the word. Kinds: N decimal, H hex,
 // X and W a general register (Xs and Ws where 31 is the stack pointer), F an
 // eight-bit floating-point immediate, C a condition, P a predicate constraint,
-// R an SVE prefetch operation. VALUE is a sum of fields `LOW:WIDTH`, each
+// R an SVE prefetch operation, I and U an SVE immediate with an optional shift,
+// signed or not, B and T a bit-mask immediate and its element, O the optional pattern of
+// a predicate, Q that and the multiplier of a count, Z a set of tiles. VALUE is a sum of fields `LOW:WIDTH`, each
 // optionally `*SCALE`, and of a constant, taken modulo `%M` when that is given;
 // or `E` bits `=` values, which lists the value of every combination of bits.
 // `{v1.4s*3}` is a list of three consecutive registers.
@@ -59,6 +61,8 @@ type match struct {
 	mask, value uint32
 	form        uint16
 	varied      bool
+	notZR       uint8 // position of a register field that must not be 31; 0: none
+	bitMask     bool  // bits 17 to 5 must be a bit-mask immediate
 }
 
 // formTable finds forms by the top eleven bits of a word.
@@ -127,6 +131,10 @@ func (t *formTable) add(s string) error {
 			m.mask, m.value = m.mask|bit, m.value|bit
 		case 'v':
 			f.bits = append(f.bits, uint8(31-i))
+		case 'r':
+			m.notZR = uint8(31 - i) // the last of the field stays
+		case 'b':
+			m.bitMask = true
 		case '.':
 		default:
 			return fmt.Errorf("pattern %q", words[0])
@@ -147,12 +155,13 @@ func (t *formTable) add(s string) error {
 	f.general = generals(f.name, f.operands)
 	t.forms = append(t.forms, f)
 	fixed, value := m.mask>>bucketShift, m.value>>bucketShift
-	for b := range uint32(len(t.buckets)) {
-		if b&fixed == value {
-			t.buckets[b] = append(t.buckets[b], m)
+	free := ^fixed & (1<<11 - 1)
+	for b := free; ; b = (b - 1) & free { // every subset of the free bits
+		t.buckets[b|value] = append(t.buckets[b|value], m)
+		if b == 0 {
+			return nil
 		}
 	}
-	return nil
 }
 
 // find returns the form of a word and its variant.
@@ -162,6 +171,14 @@ func (t *formTable) find(w uint32) (*form, []string) {
 			continue
 		}
 		f := &t.forms[m.form]
+		if m.notZR != 0 && w>>m.notZR&31 == 31 {
+			continue
+		}
+		if m.bitMask {
+			if _, _, ok := elementMask(w); !ok {
+				return nil, nil
+			}
+		}
 		if !m.varied {
 			return f, nil
 		}
@@ -223,4 +240,25 @@ func inPlace(name string) bool {
 		}
 	}
 	return false
+}
+
+// elementMask is the bit-mask immediate of an SVE instruction and the bytes of
+// the element it is repeated in.
+func elementMask(w uint32) (v uint64, bytes uint, ok bool) {
+	v, ok = bitMask(1<<31 | w<<5&0x7ffc00)
+	n, imms := w>>17&1, w>>5&63
+	bytes = 8
+	switch {
+	case n == 1:
+	case imms&0x20 == 0:
+		bytes = 4
+	case imms&0x10 == 0:
+		bytes = 2
+	default:
+		bytes = 1
+	}
+	if bytes < 8 {
+		v &= 1<<(8*bytes) - 1
+	}
+	return v, bytes, ok
 }

@@ -48,7 +48,9 @@ func (p *printer) exception() string {
 	v := uint64(w >> 5 & 0xffff)
 	name := map[uint32]string{0xd4000001: "svc", 0xd4000002: "hvc", 0xd4000003: "smc", 0xd4200000: "brk", 0xd4400000: "hlt",
 		0xd4600000: "tcancel", 0xd4a00001: "dcps1", 0xd4a00002: "dcps2", 0xd4a00003: "dcps3"}[w&0xffe0001f]
-	if v != 0 || !strings.HasPrefix(name, "dcps") {
+	if name == "tcancel" {
+		p.decimal(int64(v))
+	} else if v != 0 || !strings.HasPrefix(name, "dcps") {
 		p.immediate(v)
 	}
 	return name
@@ -189,7 +191,7 @@ func (p *printer) barrier(crm, op2 uint32) string {
 		if s := barriers[crm]; s != "" {
 			p.text(s)
 		} else {
-			p.immediate(uint64(crm))
+			p.out = fmt.Appendf(p.out, "#0x%02x", crm)
 		}
 		return [2]string{"dsb", "dmb"}[op2&1]
 	case 6:

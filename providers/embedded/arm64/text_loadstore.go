@@ -134,7 +134,8 @@ func (p *printer) prefetch() {
 	n := rd(p.w)
 	kind, level, policy := n>>3, n>>1&3, n&1
 	if kind == 3 || level == 3 {
-		p.immediate(uint64(n))
+		p.text("#0x")
+		p.out = append(p.out, '0'+byte(n>>4), "0123456789abcdef"[n&15])
 		return
 	}
 	p.text([3]string{"pld", "pli", "pst"}[kind])

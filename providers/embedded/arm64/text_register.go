@@ -159,7 +159,7 @@ func (p *printer) carry() string {
 		p.comma()
 		p.decimal(int64(w >> 15 & 63))
 		p.comma()
-		p.immediate(uint64(w & 15))
+		p.decimal(int64(w & 15))
 		return "rmif"
 	}
 	p.reg(false, rn(w))

@@ -85,7 +85,7 @@ func (p *printer) list(s string, count uint32, variant []string) []string {
 // slot prints one number of the operands.
 func (p *printer) slot(s string) {
 	kind, spec := s[0], s[1:]
-	stack := spec[0] == 's'
+	stack := spec != "" && spec[0] == 's'
 	if stack {
 		spec = spec[1:]
 	}
@@ -93,15 +93,16 @@ func (p *printer) slot(s string) {
 		p.text(p.listed(spec[1:]))
 		return
 	}
+	switch kind {
+	case 'I', 'U', 'B', 'T', 'Q', 'O':
+		p.scalableImmediate(kind)
+		return
+	}
 	v := p.value(spec)
 	switch kind {
 	case 'N':
 		p.number(v)
 	case 'H':
-		if v < 0 {
-			p.out = append(p.out, '-')
-			v = -v
-		}
 		p.hex(uint64(v))
 	case 'X', 'W':
 		if stack {
@@ -116,7 +117,72 @@ func (p *printer) slot(s string) {
 	case 'P':
 		p.text(constraint(v))
 	case 'R':
-		p.text([2]string{"pld", "pst"}[v>>3&1] + [4]string{"l1", "l2", "l3", ""}[v>>1&3] + [2]string{"keep", "strm"}[v&1])
+		if v>>1&3 == 3 {
+			p.decimal(v)
+			return
+		}
+		p.text([2]string{"pld", "pst"}[v>>3&1] + [3]string{"l1", "l2", "l3"}[v>>1&3] + [2]string{"keep", "strm"}[v&1])
+	case 'Z':
+		p.tiles(uint32(v))
+	}
+}
+
+// scalableImmediate prints the immediates particular to scalable vectors.
+func (p *printer) scalableImmediate(kind byte) {
+	w := p.w
+	switch kind {
+	case 'I':
+		p.number(signed(w, 5, 8) << (w >> 13 & 1 * 8))
+	case 'U':
+		p.number(int64(w>>5&0xff) << (w >> 13 & 1 * 8))
+	case 'O':
+		if pattern := int64(w >> 5 & 31); pattern != 31 {
+			p.comma()
+			p.text(constraint(pattern))
+		}
+	case 'Q': // the pattern and multiplier of a count, where they are not the defaults
+		pattern, factor := int64(w>>5&31), w>>16&15
+		if pattern != 31 || factor != 0 {
+			p.comma()
+			p.text(constraint(pattern))
+		}
+		if factor != 0 {
+			p.text(", mul ")
+			p.decimal(int64(factor + 1))
+		}
+	case 'B':
+		v, _, _ := elementMask(w)
+		p.hex(v)
+	case 'T':
+		_, n, _ := elementMask(w)
+		p.out = append(p.out, map[uint]byte{1: 'b', 2: 'h', 4: 's', 8: 'd'}[n])
+	}
+}
+
+// tiles prints the tiles that a mask of eight 64-bit tiles covers, widest first.
+func (p *printer) tiles(mask uint32) {
+	if mask == 0xff {
+		p.text("za")
+		return
+	}
+	first := true
+	for _, t := range []struct {
+		suffix string
+		n      uint32
+		cover  uint32
+	}{{".h", 2, 0x55}, {".s", 4, 0x11}, {".d", 8, 0x01}} {
+		for i := range t.n {
+			if c := t.cover << i; mask&c == c {
+				if !first {
+					p.comma()
+				}
+				first = false
+				p.text("za")
+				p.number(int64(i))
+				p.text(t.suffix)
+				mask &^= c
+			}
+		}
 	}
 }
 

@@ -11,6 +11,7 @@
 package x86
 
 import (
+	"math/bits"
 	"sync"
 
 	"rea/providers/embedded/isa"
@@ -131,17 +132,17 @@ func (d *Decoder) decode(b *[window]byte, addr uint64, in *isa.Inst, x *encoding
 	i := 0
 	op := b[0]
 	// Legacy prefixes and REX.
-	if bits := prefixBits[op]; bits != 0 || op&0xf0 == 0x40 && d.mode == 1 {
+	if kind := prefixBits[op]; kind != 0 || op&0xf0 == 0x40 && d.mode == 1 {
 		for {
-			if bits != 0 {
+			if kind != 0 {
 				x.rex, x.rexSeen = 0, false
-				if bits == 0x8000 {
+				if kind == 0x8000 {
 					if op >= 0x64 || d.mode == 0 {
 						x.segment = op
 					}
 					x.notrack = op == 0x3e
 				} else {
-					x.prefixes |= bits
+					x.prefixes |= kind
 					switch op {
 					case 0xf3:
 						x.prefix, x.repeat = 2, op
@@ -158,8 +159,8 @@ func (d *Decoder) decode(b *[window]byte, addr uint64, in *isa.Inst, x *encoding
 				return
 			}
 			op = b[i]
-			bits = prefixBits[op]
-			if bits == 0 && (op&0xf0 != 0x40 || d.mode == 0) {
+			kind = prefixBits[op]
+			if kind == 0 && (op&0xf0 != 0x40 || d.mode == 0) {
 				break
 			}
 		}
@@ -286,16 +287,14 @@ func (d *Decoder) decode(b *[window]byte, addr uint64, in *isa.Inst, x *encoding
 		x.opSize = 1
 	}
 
-	*in = isa.Inst{Addr: addr, Class: e.class, Cond: e.cond, Flow: e.flow}
+	*in = isa.Inst{}
+	in.Addr, in.Class, in.Cond, in.Flow = addr, e.class, e.cond, e.flow
 	in.Op = uint32(sp)<<8 | uint32(op) | uint32(x.prefix)<<16 | uint32(x.rex&8)<<15 | uint32(x.length)<<20
 	in.Mem.Base, in.Mem.Index = isa.NoReg, isa.NoReg
 	in.Size = x.bytes(e.size)
 
 	reads, writes := uint64(e.implicitR), uint64(e.implicitW)
-	var regs [slots]isa.Reg
-	for k := range regs {
-		regs[k] = isa.NoReg
-	}
+	regs := [8]isa.Reg{isa.NoReg, isa.NoReg, isa.NoReg, isa.NoReg, isa.NoReg, 0, 1} // by slot
 	if e.flags&flagModRM != 0 {
 		in.Op |= uint32(modrm>>3&7) << 12
 		rm := modrm&7 | x.rex<<3&8
@@ -333,7 +332,6 @@ func (d *Decoder) decode(b *[window]byte, addr uint64, in *isa.Inst, x *encoding
 		}
 		regs[slotZ] = isa.Reg(z)
 	}
-	regs[slotA], regs[slotC] = 0, 1
 	reads |= registerSet(e.reads, &regs)
 	writes |= registerSet(e.writes, &regs)
 	in.Dst, in.Src, in.Src2 = regs[e.dst], regs[e.src], regs[e.src2]
@@ -362,12 +360,13 @@ func (d *Decoder) decode(b *[window]byte, addr uint64, in *isa.Inst, x *encoding
 	}
 }
 
-// registerSet turns a set of slots into a set of registers.
-func registerSet(set uint8, regs *[slots]isa.Reg) uint64 {
+// registerSet turns a set of slots into a set of registers; a slot without a
+// register contributes nothing.
+func registerSet(set uint8, regs *[8]isa.Reg) uint64 {
 	var out uint64
-	for k := slotG; set>>k != 0; k++ {
-		if set>>k&1 != 0 {
-			out |= 1 << (regs[k] & 63) & 0xffff
+	for set &^= 1 << slotNone; set != 0; set &= set - 1 {
+		if r := regs[bits.TrailingZeros8(set)&7]; r < 16 {
+			out |= 1 << r
 		}
 	}
 	return out

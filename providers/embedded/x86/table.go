@@ -140,7 +140,7 @@ const (
 	slotB         // VEX.vvvv
 	slotA         // accumulator
 	slotC         // CL
-	slots
+	slots         // at most 8
 )
 
 // entry is one instruction form.

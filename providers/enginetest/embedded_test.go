@@ -1,4 +1,4 @@
-package enginetest_test
+package enginetest
 
 import (
 	"crypto/sha256"
@@ -10,10 +10,7 @@ import (
 
 	"rea/generated/model"
 	"rea/providers/embedded"
-	"rea/providers/enginetest"
-	"rea/providers/format/native"
 	"rea/runtime/engine"
-	"rea/runtime/session"
 )
 
 // nobody has named anything.
@@ -25,19 +22,8 @@ func (nobody) AllNames() iter.Seq2[model.Address, string] {
 	return func(func(model.Address, string) bool) {}
 }
 
-// recognize reads the headers as the program's own wiring does.
-func recognize(path string, data []byte, slice string) (session.Recognition, error) {
-	im, err := native.Load(data, native.Options{Slice: slice})
-	if err != nil {
-		return session.Recognition{}, err
-	}
-	return session.Recognition{
-		Kind: model.TargetKind(im.Kind), Format: model.TargetFormat(im.Format), Architecture: model.Architecture(im.Arch), Slice: slice,
-	}, nil
-}
-
 func TestEmbeddedEngineConforms(t *testing.T) {
-	enginetest.Run(t, func(t *testing.T, path string) engine.Engine {
+	Run(t, func(t *testing.T, path string) engine.Engine {
 		data, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)

@@ -122,7 +122,7 @@ func (f *file) readDynamic() {
 // dynamicBytes finds the dynamic table in memory, as the dynamic linker does:
 // it reads on to the end mark whatever p_filesz says.
 func (f *file) dynamicBytes() []byte {
-	if f.header.typ != etExec && f.header.typ != etDyn {
+	if f.header.typ != etExec && f.header.typ != etDyn || f.debugFile() {
 		return nil
 	}
 	if p := f.first(ptDynamic); p != nil {

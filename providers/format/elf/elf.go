@@ -111,7 +111,31 @@ func (f *file) loadSegments() {
 	if len(im.Segments) == 0 && f.header.typ != etRel {
 		f.segmentsFromSections()
 	}
+	if f.debugFile() {
+		im.Note("this is a separate debug file: the code and data of the program are not in it")
+		im.Properties = append(im.Properties, object.Property{Name: "debug_file", Value: "true"})
+		for i := range im.Segments {
+			im.Segments[i].FileSize = 0
+		}
+	}
 	im.NormalizeSegments()
+}
+
+// debugFile tells whether the code of a linked program was left out of the
+// file. Its program headers may still carry the offsets of the stripped file.
+func (f *file) debugFile() bool {
+	empty := false
+	for i := range f.sections {
+		s := &f.sections[i]
+		if s.flags&shfExecinstr == 0 || s.size == 0 {
+			continue
+		}
+		if s.typ != shtNobits {
+			return false
+		}
+		empty = true
+	}
+	return empty && f.header.typ != etRel && f.named(".debug_info") != nil
 }
 
 // segment maps one PT_LOAD as far as the file holds its bytes.
@@ -215,7 +239,7 @@ func (f *file) unwind() {
 			loc.Frames = append(loc.Frames, object.Range{Addr: s.Addr, Size: s.Size})
 		}
 	}
-	if loc.Header == 0 && len(loc.Frames) == 0 {
+	if loc.Header == 0 && len(loc.Frames) == 0 || f.debugFile() {
 		return
 	}
 	ehframe.Read(f.im, loc).AddTo(f.im)

@@ -204,3 +204,23 @@ func TestCore(t *testing.T) {
 		t.Fatalf("core: %+v", im)
 	}
 }
+
+// TestDebugFile splits the debug information off and expects it to be read,
+// with nothing read from the places where code was.
+func TestDebugFile(t *testing.T) {
+	path := compile(t, "gcc", hardened, "-g", "-O2")
+	debug := path + ".debug"
+	tool(t, "objcopy", "--verbose", "--only-keep-debug", path, debug)
+	whole, im := load(t, path), load(t, debug)
+	if len(im.Notes) != 1 || !strings.Contains(im.Notes[0], "debug file") || im.BuildID != whole.BuildID {
+		t.Errorf("notes %q, build id %q", im.Notes, im.BuildID)
+	}
+	for _, s := range im.Segments {
+		if len(im.Bytes(s.Addr, 1)) > 0 {
+			t.Errorf("segment %+v has bytes", s)
+		}
+	}
+	if im.Section(".debug_info") == nil || len(im.SectionBytes(im.Section(".debug_info"))) == 0 || im.Strip {
+		t.Error("the debug information or the symbols are missing")
+	}
+}

@@ -17,22 +17,22 @@ const overlayLimit = 2048
 // Bytes are exact only afterwards.
 func (im *Image) Normalize() {
 	im.NormalizeSegments()
-	slices.SortStableFunc(im.Sections, func(a, b Section) int {
-		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Size, b.Size), cmp.Compare(a.Name, b.Name))
+	sortByAddress(im.Sections, func(s *Section) uint64 { return s.Addr }, func(a, b *Section) int {
+		return cmp.Or(cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Size, b.Size), cmp.Compare(a.Name, b.Name))
 	})
-	slices.SortStableFunc(im.Symbols, func(a, b Symbol) int {
-		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Size, b.Size))
+	sortByAddress(im.Symbols, func(s *Symbol) uint64 { return s.Addr }, func(a, b *Symbol) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Size, b.Size))
 	})
-	slices.SortStableFunc(im.Imports, func(a, b Import) int {
-		return cmp.Or(cmp.Compare(a.Slot, b.Slot), cmp.Compare(a.Library, b.Library), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Version, b.Version), cmp.Compare(a.Ordinal, b.Ordinal), cmp.Compare(a.Stub, b.Stub))
+	sortByAddress(im.Imports, func(i *Import) uint64 { return i.Slot }, func(a, b *Import) int {
+		return cmp.Or(cmp.Compare(a.Library, b.Library), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Version, b.Version), cmp.Compare(a.Ordinal, b.Ordinal), cmp.Compare(a.Stub, b.Stub))
 	})
-	slices.SortStableFunc(im.Exports, func(a, b Export) int {
-		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Ordinal, b.Ordinal))
+	sortByAddress(im.Exports, func(e *Export) uint64 { return e.Addr }, func(a, b *Export) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Ordinal, b.Ordinal))
 	})
-	slices.SortStableFunc(im.Relocations, func(a, b Relocation) int {
-		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.Type, b.Type), cmp.Compare(a.Symbol, b.Symbol), cmp.Compare(a.Target, b.Target))
+	sortByAddress(im.Relocations, func(r *Relocation) uint64 { return r.Addr }, func(a, b *Relocation) int {
+		return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.Symbol, b.Symbol), cmp.Compare(a.Target, b.Target))
 	})
-	slices.SortStableFunc(im.Stubs, func(a, b Stub) int { return cmp.Compare(a.Addr, b.Addr) })
+	sortByAddress(im.Stubs, func(s *Stub) uint64 { return s.Addr }, func(a, b *Stub) int { return 0 })
 	im.NormalizeHints()
 	slices.SortFunc(im.Parts, func(a, b FunctionPart) int {
 		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.Parent, b.Parent), cmp.Compare(a.Size, b.Size), cmp.Compare(a.Source, b.Source))
@@ -52,14 +52,17 @@ func (im *Image) Normalize() {
 // NormalizeHints sorts the hints and keeps one for each address and source:
 // the one that knows most. Who adds hints after loading calls it again.
 func (im *Image) NormalizeHints() {
-	slices.SortFunc(im.Hints, func(a, b FunctionHint) int {
-		named := func(h FunctionHint) int {
-			if h.Name != "" {
-				return 0
-			}
-			return 1
+	named := func(h *FunctionHint) int {
+		if h.Name != "" {
+			return 0
 		}
-		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.Source, b.Source), cmp.Compare(named(a), named(b)), cmp.Compare(b.Size, a.Size), cmp.Compare(a.Name, b.Name))
+		return 1
+	}
+	sortByAddress(im.Hints, func(h *FunctionHint) uint64 { return h.Addr }, func(a, b *FunctionHint) int {
+		if a.Source != b.Source {
+			return cmp.Compare(a.Source, b.Source)
+		}
+		return cmp.Or(cmp.Compare(named(a), named(b)), cmp.Compare(b.Size, a.Size), cmp.Compare(a.Name, b.Name))
 	})
 	im.Hints = slices.CompactFunc(im.Hints, func(a, b FunctionHint) bool { return a.Addr == b.Addr && a.Source == b.Source })
 }

@@ -62,7 +62,7 @@ func newRecovery(ctx context.Context, im *object.Image, dec isa.Decoder, opt Opt
 	r.sp = newSpace(im, r.note)
 	r.d = newDescent(r.sp, dec)
 	n := r.sp.size + regionGuard
-	r.starts, r.covered, r.noRet = newBitset(n), newBitset(n), newBitset(n)
+	r.starts, r.covered, r.noRet, r.readAt = newBitset(n), newBitset(n), newBitset(n), newBitset(n)
 	r.walkers = make([]walker, r.workers)
 	r.seedData()
 	for _, x := range im.Relocations {

@@ -107,7 +107,7 @@ func (r *recovery) importSlots() map[uint64]int32 {
 // finish computes what does not depend on other functions' results.
 func (r *recovery) finish(s *refScanner, f *fn, imports map[uint64]int32) output {
 	s.refs, s.sites, s.insns = s.refs[:0], s.sites[:0], 0
-	r.scan(s, f)
+	r.scan(s, f, false)
 	o := output{insns: s.insns}
 	for _, x := range s.refs {
 		o.refs = append(o.refs, Ref{r.sp.addr(x.from), x.to, x.kind})

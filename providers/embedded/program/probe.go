@@ -161,6 +161,9 @@ func (r *recovery) probeAt(off uint32, owned bitset) probe {
 		r.decode(p.end, &in)
 		p.end += uint32(in.Len)
 	}
+	if r.readAt.next(off, p.end) < p.end {
+		p.ok = false // something reads it as data
+	}
 	return p
 }
 

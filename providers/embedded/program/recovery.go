@@ -56,6 +56,7 @@ type recovery struct {
 	havePointer bool
 	recent      bitset          // starts added since tail calls were last looked for
 	taken       []pointer       // code addresses taken by code, outside stated extents
+	readAt      bitset          // code bytes that code reads as data
 	rejected    map[uint32]bool // starts judged and refused
 	refused     map[uint32]int  // and how often gap analysis refused a start
 	gapRounds   int

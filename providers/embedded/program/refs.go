@@ -63,9 +63,10 @@ type refScanner struct {
 
 const refPasses = 6
 
-// scan collects the references of f.
-func (r *recovery) scan(s *refScanner, f *fn) {
-	if r.im.Arch != object.ARM64 {
+// scan collects the references of f. Following constants over blocks is left
+// out for x86, whose addresses are in single instructions, unless deep is set.
+func (r *recovery) scan(s *refScanner, f *fn, deep bool) {
+	if r.im.Arch != object.ARM64 && !deep {
 		for i := range f.blocks {
 			c := consts{}
 			r.scanBlock(s, &f.blocks[i], &c, true)
@@ -228,7 +229,7 @@ func (r *recovery) scanInst(s *refScanner, a uint32, in *isa.Inst, c *consts, ar
 			if !arm {
 				put(r.wrap(m.Disp), access(in))
 			}
-		case arm && m.Index == isa.NoReg:
+		case m.Index == isa.NoReg && m.Base < 32 && c.known&(1<<m.Base) != 0 && in.Class != isa.Address:
 			if x, ok := c.get(m.Base); ok {
 				put(x+uint64(m.Disp), access(in))
 			}
@@ -302,7 +303,7 @@ func (r *recovery) relocInside(addr uint64, n uint8) bool {
 }
 
 // takenAddresses returns the code addresses that owned code takes outside
-// stated extents. Functions already read are not read again until they are
+// stated extents, and marks those it reads from: they are data. Functions already read are not read again until they are
 // walked again.
 func (r *recovery) takenAddresses() ([]pointer, error) {
 	if r.allCovered() {
@@ -314,27 +315,35 @@ func (r *recovery) takenAddresses() ([]pointer, error) {
 			todo = append(todo, f)
 		}
 	}
-	got := make([][]pointer, len(todo))
+	got, reads := make([][]pointer, len(todo)), make([][]uint32, len(todo))
 	scanners := make([]refScanner, r.workers)
 	err := each(r.ctx, r.workers, len(todo), 8, func(w, i int) {
 		s := &scanners[w]
 		s.refs, s.sites = s.refs[:0], s.sites[:0]
-		r.scan(s, todo[i])
+		r.scan(s, todo[i], true)
 		todo[i].read = true
 		for _, x := range s.refs {
-			if x.kind != RefAddress {
-				continue
+			o := none
+			if x.kind == RefAddress || x.kind == RefRead || x.kind == RefWrite {
+				o = r.sp.off(x.to)
 			}
-			if o := r.sp.off(x.to); o != none && !r.covered.has(o) {
-				got[i] = append(got[i], pointer{r.sp.addr(x.from), o})
+			if o != none && !r.covered.has(o) {
+				if x.kind == RefAddress {
+					got[i] = append(got[i], pointer{r.sp.addr(x.from), o})
+				} else {
+					reads[i] = append(reads[i], o)
+				}
 			}
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
-	for _, g := range got {
+	for i, g := range got {
 		r.taken = append(r.taken, g...)
+		for _, o := range reads[i] {
+			r.readAt.set(o)
+		}
 	}
 	return r.taken, nil
 }

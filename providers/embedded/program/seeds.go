@@ -124,6 +124,9 @@ func (r *recovery) seedHints(claims *[]claim) {
 		}
 		if size == 0 && (h.Source == object.FromFunctionStarts || h.Source == object.FromPCLNTab) {
 			size = r.untilNext(i, h.Source)
+			if h.Source == object.FromFunctionStarts {
+				size = r.trimPadding(o, size)
+			}
 		}
 		r.addSeed(o, k.ev)
 		if h.Source == object.FromPCLNTab {
@@ -145,6 +148,15 @@ func (r *recovery) untilNext(i int, src object.HintSource) uint64 {
 	}
 	o := r.sp.off(h.Addr)
 	return uint64(r.sp.at(o).end() - o)
+}
+
+// trimPadding leaves out the padding at the end of a range.
+func (r *recovery) trimPadding(o uint32, size uint64) uint64 {
+	end := r.sp.endOff(o, size)
+	if n := r.paddingBefore(end); n > 0 && n < end-o {
+		end -= n
+	}
+	return uint64(end - o)
 }
 
 // leadingNops recognizes unwind entries that begin with padding before an

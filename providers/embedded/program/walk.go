@@ -213,7 +213,8 @@ func (r *recovery) follow(w *walker, f *fn, from, t uint32, k exitKind) {
 		w.leaders = append(w.leaders, t)
 	case r.starts.has(t):
 		f.exits = append(f.exits, exit{from, t, k})
-	case r.covered.has(t) && (len(f.extents) == 0 || !f.inside(t)), k == exitJump && len(f.extents) > 0 && !f.inside(t):
+	case len(f.extents) == 0 && r.covered.has(t),
+		len(f.extents) > 0 && !f.inside(t) && (k == exitJump || r.covered.has(t) || r.sp.addr(t)%16 == 0):
 		f.exits = append(f.exits, exit{from, t, k})
 	default:
 		w.stack = append(w.stack, t)

@@ -133,7 +133,10 @@ func export(p *program.Program) *document {
 		d.Blocks = append(d.Blocks, [2]uint64{b.Start, b.End - b.Start})
 	}
 	for a := range p.InstructionsBetween(0, ^uint64(0)) {
-		d.Insns = append(d.Insns, a)
+		// the scorer knows the instructions of functions, not of linker stubs
+		if i, ok := p.FunctionContaining(a); !ok || p.Functions[i].Kind != program.KindImportStub {
+			d.Insns = append(d.Insns, a)
+		}
 	}
 	for _, x := range p.Refs {
 		d.Xrefs = append(d.Xrefs, [2]uint64{x.From, x.To})

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package child
+
+func snapshot(int) (Snapshot, error) { return Snapshot{}, ErrUnavailable }

@@ -40,7 +40,8 @@ KEEP int choose(int k, int v) {
 }
 int (*volatile handler)(int, int) = add;
 KEEP int through_pointer(int v) { return handler(v, v) + 1; }
-KEEP int tail(int v) { return choose(v & 15, v + 1); }
+volatile int tails;
+KEEP int tail(int v) { tails += v; return choose(v & 15, v + 1); }
 const char16_t wide_text[] = u"wide conformance text";
 KEEP int greet(int n) { printf("conformance greeting %d\n", n); puts("Gr\303\274\303\237e aus der Konformit\303\244t"); return n; }
 int main(int argc, char **argv) {

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"unicode/utf8"
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
@@ -48,7 +49,11 @@ func (a *app) analyze(ctx context.Context, path, architecture, provider, format 
 	defer done()
 	ctx, end := a.progress(ctx)
 	defer end()
-	options := report.Options{Open: openRequest(path, architecture), Rows: rows}
+	request, err := openRequest(path, architecture)
+	if err != nil {
+		return err
+	}
+	options := report.Options{Open: request, Rows: rows}
 	if format == "json" {
 		options.Rows = 0
 	}
@@ -73,10 +78,14 @@ func (a *app) analyze(ctx context.Context, path, architecture, provider, format 
 	return r.Text(a.out, terminal.Of(a.out, a.getenv), rows)
 }
 
-func openRequest(path, architecture string) map[string]string {
+// openRequest is the input of open_binary. JSON can't carry a path that is not UTF-8.
+func openRequest(path, architecture string) (map[string]string, error) {
+	if !utf8.ValidString(path) {
+		return nil, usagef("Open it through a link whose name is valid UTF-8.", "the path %q is not valid UTF-8", path)
+	}
 	request := map[string]string{"path": path}
 	if architecture != "" {
 		request["architecture"] = architecture
 	}
-	return request
+	return request, nil
 }

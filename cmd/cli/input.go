@@ -8,6 +8,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"rea/generated/cli"
 )
@@ -77,6 +78,9 @@ func (in *input) value(a *cli.Argument, text string) (json.RawMessage, error) {
 			return nil, fmt.Errorf("%q is not JSON", shorten(string(data)))
 		}
 		return data, nil
+	}
+	if !utf8.ValidString(text) {
+		return nil, fmt.Errorf("%q is not valid UTF-8", text)
 	}
 	if len(a.Enum) > 0 && !contains(a.Enum, text) {
 		return nil, fmt.Errorf("%q is not one of %s", text, strings.Join(a.Enum, ", "))

@@ -2,10 +2,13 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
+	"os"
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
+	"rea/cmd/terminal"
 	"rea/generated/fault"
 	"rea/generated/schema"
 	"rea/runtime/delivery"
@@ -53,6 +56,9 @@ func (a *app) serve(ctx context.Context, toolsets, provider string) error {
 	profile, err := inputProfile(a.getenv(profileSetting))
 	if err != nil {
 		return err
+	}
+	if terminal.Of(os.Stdin, a.getenv).Interactive {
+		fmt.Fprintln(a.err, "rea mcp waits for an MCP client; README.md tells how to register it. Ctrl-C ends it.")
 	}
 	stdio, err := mcpserver.TakeStdio()
 	if err != nil {

@@ -103,7 +103,11 @@ func (a *app) runTool(ctx context.Context, c *cli.Command, in *input, own *toolF
 
 // open opens the file that a command is about.
 func open(ctx context.Context, call caller, path, architecture string) error {
-	data, err := json.Marshal(openRequest(path, architecture))
+	request, err := openRequest(path, architecture)
+	if err != nil {
+		return err
+	}
+	data, err := json.Marshal(request)
 	if err != nil {
 		return err
 	}

@@ -148,7 +148,7 @@ func (p *printer) object(depth int, n *node) {
 			column = max(column, terminal.Width(label(n.names[i]))+2)
 		}
 	}
-	column = min(column, 26)
+	column = min(column, 34)
 	for i, item := range n.items {
 		if !p.inline(item) {
 			continue
@@ -229,10 +229,17 @@ func codeList(name string, n *node) bool {
 	return name == "lines" || !n.all(func(item *node) bool { return !strings.Contains(item.text, "\n") })
 }
 
-// prose writes each item of a list on lines of its own that fit the screen.
+// prose writes a list of remarks, each on lines of its own, or of short words
+// as running text.
 func (p *printer) prose(depth int, n *node) {
 	if len(n.items) == 0 {
 		p.line(depth, "none")
+	}
+	if n.all(short) {
+		for _, l := range terminal.Wrap(cell(n), p.width(depth)) {
+			p.line(depth, l)
+		}
+		return
 	}
 	for _, item := range n.items {
 		for i, l := range terminal.Wrap(cell(item), max(0, p.width(depth)-2)) {

@@ -108,6 +108,10 @@ func columns(n *node, wrapHeads bool) ([]column, bool) {
 			}
 			used = true
 			c.right = c.right && v.kind == '0'
+			if v.kind == '"' && v.text == "" {
+				c.cells[i] = ""
+				continue
+			}
 			c.cells[i] = cell(v)
 			c.width = max(c.width, terminal.Width(c.cells[i]))
 		}

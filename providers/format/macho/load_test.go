@@ -2,7 +2,6 @@ package macho
 
 import (
 	stdmacho "debug/macho"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -337,100 +336,6 @@ func TestLanding_pads(t *testing.T) {
 	}
 }
 
-func TestIdentity(t *testing.T) {
-	im := mustLoad(t, fixture(t, "sample_arm64.dylib"), "")
-	equal(t, "install name", im.SOName, "@rpath/sample.dylib")
-	equal(t, "rpaths", im.RPaths, []string{"@loader_path/lib"})
-	equal(t, "os", im.OS, "macos")
-	equal(t, "minimum", property(im, "minimum_os"), "12.0")
-	equal(t, "sdk", property(im, "sdk"), "13.1")
-	equal(t, "kind", im.Kind, object.SharedLibrary)
-	equal(t, "file type", im.FileType, "MH_DYLIB")
-	f, err := stdmacho.Open(filepath.Join("testdata", "sample_arm64.dylib"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	for _, l := range f.Loads {
-		if raw := l.Raw(); f.ByteOrder.Uint32(raw) == cmdUUID {
-			equal(t, "uuid", im.BuildID, strings.ToLower(strings.ReplaceAll(hexOf(raw[8:24]), " ", "")))
-		}
-	}
-	for name, state := range map[string]string{"pie": "enabled", "nx": "enabled", "canary": "enabled", "code_signature": "enabled", "hardened_runtime": "disabled", "encrypted": "disabled", "pac": "disabled"} {
-		equal(t, name, mitigation(im, name), state)
-	}
-	exe := mustLoad(t, fixture(t, "throw_x86_64"), "")
-	main := uint64(0)
-	for _, s := range exe.Symbols {
-		if s.Name == "_main" {
-			main = s.Addr
-		}
-	}
-	if !exe.HasEntry || exe.Entry != main || main == 0 {
-		t.Errorf("entry %#x, main is at %#x", exe.Entry, main)
-	}
-	equal(t, "linker", exe.Interp, "/usr/lib/dyld")
-}
-
-func hexOf(b []byte) string {
-	const digits = "0123456789abcdef"
-	var s []byte
-	for _, c := range b {
-		s = append(s, digits[c>>4], digits[c&15])
-	}
-	return string(s)
-}
-
-// The constructor is found through pointers and through offsets alike.
-func TestInitializers(t *testing.T) {
-	for _, name := range images[:4] {
-		im := mustLoad(t, fixture(t, name), "")
-		var before []uint64
-		for _, s := range im.Symbols {
-			if s.Name == "_before" {
-				before = append(before, s.Addr)
-			}
-		}
-		equal(t, name, hints(im, object.FromInitArray), before)
-	}
-}
-
-func TestSlices(t *testing.T) {
-	data := fixture(t, "universal.o")
-	all, err := Slices(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := stdmacho.OpenFat(filepath.Join("testdata", "universal.o"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	var want []Slice
-	for _, a := range f.Arches {
-		s := Slice{Arch: object.X86_64, Offset: uint64(a.Offset), Size: uint64(a.Size)}
-		if a.Cpu == stdmacho.CpuArm64 {
-			s.Arch = object.ARM64
-		}
-		want = append(want, s)
-	}
-	equal(t, "slices", all, want)
-	for slice, arch := range map[string]object.Arch{"": object.ARM64, "arm64": object.ARM64, "x86_64": object.X86_64, "amd64": object.X86_64} {
-		im := mustLoad(t, data, slice)
-		equal(t, slice, im.Arch, arch)
-		equal(t, "slices of "+slice, property(im, "slices"), "x86_64, arm64")
-		if thin := mustLoad(t, fixture(t, "sample_"+string(arch)+".o"), ""); !reflect.DeepEqual(thin.Symbols, im.Symbols) {
-			t.Errorf("slice %s has other symbols than the thin file", slice)
-		}
-	}
-	_, err = Load(data, "arm64e")
-	var unknown *UnknownSliceError
-	if !errors.As(err, &unknown) {
-		t.Fatalf("unknown slice: %v", err)
-	}
-	equal(t, "have", unknown.Have, []string{"x86_64", "arm64"})
-}
-
 // Applied relocations of objects, against the symbols that calls should reach.
 func TestObject_relocations_are_applied(t *testing.T) {
 	for _, name := range objects {
@@ -500,27 +405,5 @@ func TestObject_unwind_hints(t *testing.T) {
 		if n < 5 {
 			t.Errorf("%s: %d functions have unwind entries", name, n)
 		}
-	}
-}
-
-func TestNotMachO(t *testing.T) {
-	for _, tt := range []struct {
-		name string
-		data []byte
-	}{
-		{"empty", nil},
-		{"magic_only", []byte{0xcf, 0xfa, 0xed, 0xfe}},
-		{"java_class", []byte{0xca, 0xfe, 0xba, 0xbe, 0, 0, 0, 61, 0, 10, 0, 0}},
-		{"no_architecture", []byte{0xca, 0xfe, 0xba, 0xbe, 0, 0, 0, 0}},
-		{"all_beyond_file", append([]byte{0xca, 0xfe, 0xba, 0xbe, 0, 0, 0, 1, 1, 0, 0, 7, 0, 0, 0, 3, 0x10, 0, 0, 0}, make([]byte, 40)...)},
-		{"text", []byte(strings.Repeat("hello ", 100))},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			im, err := Load(tt.data, "")
-			var fe *object.FormatError
-			if !errors.As(err, &fe) || im != nil || fe.Format != object.MachO {
-				t.Errorf("got %v, %v; want a FormatError", im, err)
-			}
-		})
 	}
 }

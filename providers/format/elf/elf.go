@@ -36,6 +36,7 @@ func Load(data []byte) (*object.Image, error) {
 	f.readNotes()
 	f.classify()
 	f.readSymbols()
+	f.splitNames()
 	f.readRelocations()
 	f.bindImports()
 	f.findStubs()

@@ -3,6 +3,7 @@ package elf
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -223,4 +224,30 @@ func TestDebugFile(t *testing.T) {
 	if im.Section(".debug_info") == nil || len(im.SectionBytes(im.Section(".debug_info"))) == 0 || im.Strip {
 		t.Error("the debug information or the symbols are missing")
 	}
+}
+
+// TestSplitFunctions expects ".cold" symbols to be parts of their functions.
+func TestSplitFunctions(t *testing.T) {
+	const source = `
+#include <stdlib.h>
+#include <stdio.h>
+__attribute__((noinline)) int checked(int n) { if (__builtin_expect(n > 100, 0)) { printf("%d", n); abort(); } return n * 3; }
+int main(int argc, char **argv) { return checked(argc); }
+`
+	im := load(t, compile(t, "gcc", source, "-O2", "-freorder-blocks-and-partition"))
+	for _, s := range im.Symbols {
+		if s.Name != "checked.cold" {
+			continue
+		}
+		parent, ok := addressOf(im, "checked")
+		part := object.FunctionPart{Addr: s.Addr, Size: s.Size, Parent: parent, Source: object.FromSymbol}
+		if !ok || !slices.Contains(im.Parts, part) {
+			t.Errorf("parts %+v, want %+v", im.Parts, part)
+		}
+		if slices.ContainsFunc(im.Hints, func(h object.FunctionHint) bool { return h.Addr == s.Addr && h.Source == object.FromSymbol }) {
+			t.Errorf("the part at %#x is a function start, too", s.Addr)
+		}
+		return
+	}
+	t.Skip("the compiler split no function")
 }

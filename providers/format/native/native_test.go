@@ -5,9 +5,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"rea/providers/format/macho"
 	"rea/providers/format/object"
@@ -101,4 +103,48 @@ func BenchmarkLoadGo(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// TestSameBytesSameImage loads twice and compares everything.
+func TestSameBytesSameImage(t *testing.T) {
+	data := goBinary(t)
+	a, err := Load(data, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := Load(data, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(a, b) {
+		t.Error("two loads of the same bytes differ")
+	}
+}
+
+func FuzzLoad(f *testing.F) {
+	for _, pattern := range []string{"../elf/testdata/*.elf", "../elf/testdata/*.o", "../dwarf/testdata/dwarf5.o"} {
+		paths, err := filepath.Glob(pattern)
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, p := range paths {
+			b, err := os.ReadFile(p)
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(b, "")
+		}
+	}
+	f.Add([]byte("\xca\xfe\xba\xbe\x00\x00\x00\x01"), "arm64")
+	f.Add([]byte("MZ"), "x86_64")
+	f.Fuzz(func(t *testing.T, data []byte, slice string) {
+		start := time.Now()
+		im, err := Load(data, Options{Slice: slice})
+		if d := time.Since(start); d > 2*time.Second {
+			t.Fatalf("loading %d bytes took %v", len(data), d)
+		}
+		if (im == nil) == (err == nil) {
+			t.Fatalf("image %v, error %v", im, err)
+		}
+	})
 }

@@ -21,6 +21,9 @@ func check(t testing.TB, data []byte) {
 	if d := time.Since(start); d > 5*time.Second {
 		t.Fatalf("loading %d bytes took %v", len(data), d)
 	}
+	if _, _, cerr := Commands(data, ""); (cerr == nil) != (err == nil) {
+		t.Fatalf("Commands: %v, Load: %v", cerr, err)
+	}
 	if err != nil {
 		if im != nil {
 			t.Fatal("an image beside an error")

@@ -3,6 +3,7 @@ package macho
 import (
 	stdmacho "debug/macho"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -53,6 +54,48 @@ func hexOf(b []byte) string {
 		s = append(s, digits[c>>4], digits[c&15])
 	}
 	return string(s)
+}
+
+// Names, offsets and a few fields, against debug/macho's reading.
+func TestCommands(t *testing.T) {
+	for _, name := range append(append([]string{}, images...), objects...) {
+		commands, notes, err := Commands(fixture(t, name), "")
+		if err != nil || len(notes) > 0 {
+			t.Fatalf("%s: %v, notes %q", name, err, notes)
+		}
+		f, err := stdmacho.Open(filepath.Join("testdata", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		off := uint64(32)
+		var got, want []string
+		for i, l := range f.Loads {
+			raw := l.Raw()
+			if c := commands[i]; c.Offset != off || c.Size != uint64(len(raw)) {
+				t.Errorf("%s: command %d is %+v, want offset %d and size %d", name, i, c, off, len(raw))
+			}
+			off += uint64(len(raw))
+			if s, ok := l.(*stdmacho.Segment); ok {
+				want = append(want, fmt.Sprintf("LC_SEGMENT_64 %s %#x %#x", s.Name, s.Addr, s.Filesz))
+			}
+			if d, ok := l.(*stdmacho.Dylib); ok {
+				want = append(want, fmt.Sprintf("LC_LOAD_DYLIB %s %s", d.Name, version(d.CurrentVersion)))
+			}
+		}
+		f.Close()
+		for _, c := range commands {
+			switch v := c.Fields; c.Name {
+			case "LC_SEGMENT_64":
+				got = append(got, fmt.Sprintf("%s %s %s %s", c.Name, v[0].Value, v[1].Value, v[4].Value))
+			case "LC_LOAD_DYLIB":
+				got = append(got, fmt.Sprintf("%s %s %s", c.Name, v[0].Value, v[1].Value))
+			}
+			if strings.HasPrefix(c.Name, "LC_0x") {
+				t.Errorf("%s: unknown command %s", name, c.Name)
+			}
+		}
+		equal(t, name, got, want)
+	}
 }
 
 // The constructor is found through pointers and through offsets alike.

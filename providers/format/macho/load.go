@@ -100,20 +100,8 @@ func bad(off uint64, format string, args ...any) error {
 // An unknown name is an *UnknownSliceError, a file that is not Mach-O an
 // *object.FormatError. Lesser damage becomes notes of the image.
 func Load(data []byte, slice string) (*object.Image, error) {
-	all, notes, err := readSlices(data)
+	l, all, err := open(data, slice)
 	if err != nil {
-		return nil, err
-	}
-	s, err := choose(all, slice)
-	if err != nil {
-		return nil, err
-	}
-	end := s.Offset + s.Size
-	l := &loader{data: data[s.Offset:end:end], slots: map[uint64]int{}}
-	l.im = &object.Image{Format: object.MachO, Notes: notes}
-	l.im.SetData(l.data)
-	l.budget, l.names = len(l.data)/2+4096, 4*len(l.data)+4096
-	if err := l.header(s.Offset); err != nil {
 		return nil, err
 	}
 	if len(all) > 1 {
@@ -123,9 +111,31 @@ func Load(data []byte, slice string) (*object.Image, error) {
 		}
 		l.property("slices", "%s", strings.Join(names, ", "))
 	}
+	l.property("flags", "%s", flagList(l.flags))
 	l.image()
 	l.im.Normalize()
 	return l.im, nil
+}
+
+// open reads the header and the load commands of one slice.
+func open(data []byte, slice string) (*loader, []Slice, error) {
+	all, notes, err := readSlices(data)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := choose(all, slice)
+	if err != nil {
+		return nil, nil, err
+	}
+	end := s.Offset + s.Size
+	l := &loader{data: data[s.Offset:end:end], slots: map[uint64]int{}}
+	l.im = &object.Image{Format: object.MachO, Notes: notes}
+	l.im.SetData(l.data)
+	l.budget, l.names = len(l.data)/2+4096, 4*len(l.data)+4096
+	if err := l.header(s.Offset); err != nil {
+		return nil, nil, err
+	}
+	return l, all, nil
 }
 
 func (l *loader) property(name, format string, args ...any) {

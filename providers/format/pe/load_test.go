@@ -338,6 +338,18 @@ func mitigation(im *object.Image, name string) string {
 	return ""
 }
 
+func TestCharacteristics_agree_with_llvm(t *testing.T) {
+	for _, name := range images {
+		im := mustLoad(t, fixture(t, name))
+		out := run(t, "llvm-readobj", "--file-headers", filepath.Join("testdata", name))
+		for prop, pattern := range map[string]string{
+			"dll_characteristics": `IMAGE_DLL_CHARACTERISTICS_(\w+)`, "characteristics": `IMAGE_FILE_((?:RELOCS|EXECUTABLE|LARGE|32BIT|DLL|DEBUG|LINE|LOCAL)\w*)`,
+		} {
+			equal(t, name+" "+prop, strings.Fields(property(im, prop)), values(out, pattern))
+		}
+	}
+}
+
 func TestIdentity(t *testing.T) {
 	im := mustLoad(t, fixture(t, "sample_x64.dll"))
 	out := run(t, "llvm-readobj", "--coff-debug-directory", filepath.Join("testdata", "sample_x64.dll"))

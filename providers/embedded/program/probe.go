@@ -7,10 +7,7 @@ import (
 // A probe decodes ahead from a possible function start without claiming
 // anything, and judges what it meets.
 
-const (
-	probeInsts = 600
-	probeMin   = 1
-)
+const probeInsts = 600 // instructions a probe looks at
 
 type probe struct {
 	ok       bool   // decodes to proper ends
@@ -199,7 +196,7 @@ func (r *recovery) looksLikeFunction(off uint32, owned bitset, doubt bool) bool 
 	if doubt && (!p.prologue || p.calls == 0 && !p.returns) {
 		return false
 	}
-	return p.ok && p.insts >= probeMin && p.inner == nil && !p.odd && !p.zeroes
+	return p.ok && (p.returns || p.leaves) && p.inner == nil && !p.odd && !p.zeroes
 }
 
 // splitHere says whether a start found by other evidence may cut a function

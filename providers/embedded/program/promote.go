@@ -92,7 +92,7 @@ func (r *recovery) splitsOf(f *fn, shared bitset, align uint32) []jumpSplit {
 			continue
 		}
 		t := r.d.target(b.last)
-		if t == none || t == f.entry || f.blockStart(t) < 0 {
+		if t == none || t == f.entry || r.rejected[t] || f.blockStart(t) < 0 {
 			continue
 		}
 		lo, hi := f.entry, t

@@ -153,6 +153,9 @@ func (r *recovery) demote() (bool, error) {
 				continue
 			}
 			ev := r.why[e.to].ev
+			if len(f.extents) > 0 && !f.inside(e.to) {
+				continue // stated to be outside
+			}
 			if ev < ByPointer || e.kind == exitCond && ev != ByJump && ev != ByGap {
 				continue
 			}
@@ -245,7 +248,7 @@ func (r *recovery) callees(walked []*fn) []uint32 {
 			if e.kind > exitCond || e.to == none || r.starts.has(e.to) || r.covered.has(e.to) {
 				continue
 			}
-			if r.d.kind(e.from) == kindIndJump || !f.inside(e.from) {
+			if r.d.kind(e.from) == kindIndJump || !f.inside(e.from) || r.rejected[e.to] {
 				continue
 			}
 			if r.add(e.to, ByJump, r.sp.addr(e.from)) {

@@ -527,6 +527,19 @@ func TestScopedNames(t *testing.T) {
 	}
 }
 
+// TestNoReturn expects the declaration to reach the image.
+func TestNoReturn(t *testing.T) {
+	im, d := open(t, build(t, "gcc", cSource, "-O1", "-g"))
+	if _, err := d.AddTo(t.Context(), im); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range im.Symbols {
+		if s.Kind == object.SymFunction && slices.Contains(im.NoReturn, s.Addr) != (s.Name == "leave") {
+			t.Errorf("%s at %#x; not returning are %#x", s.Name, s.Addr, im.NoReturn)
+		}
+	}
+}
+
 // TestColdRanges expects the split part of a function to be a part of it.
 func TestColdRanges(t *testing.T) {
 	im, d := open(t, build(t, "g++", ccSource, "-O2", "-g", "-freorder-blocks-and-partition"))

@@ -141,8 +141,8 @@ func (d *Data) describe(u *unit, e *entry, f *Function) {
 	}
 }
 
-// AddTo records the functions in an image: hints, and parts for the ranges
-// away from a function's entry. It returns how many functions there are.
+// AddTo records the functions in an image: hints, parts for the ranges away
+// from a function's entry, and what does not return. It returns how many functions there are.
 func (d *Data) AddTo(ctx context.Context, im *object.Image) (int, error) {
 	fs, err := d.Functions(ctx)
 	if err != nil {
@@ -151,6 +151,9 @@ func (d *Data) AddTo(ctx context.Context, im *object.Image) (int, error) {
 	for i := range fs {
 		f := &fs[i]
 		im.Hints = append(im.Hints, object.FunctionHint{Addr: f.Addr, Size: f.Size, Name: f.SymbolName(), Source: object.FromDWARF})
+		if f.NoReturn {
+			im.NoReturn = append(im.NoReturn, f.Addr)
+		}
 		for _, r := range f.Ranges {
 			if f.Addr-r.Addr >= r.Size && im.Executable(r.Addr) {
 				im.Parts = append(im.Parts, object.FunctionPart{Addr: r.Addr, Size: r.Size, Parent: f.Addr, Source: object.FromDWARF})
@@ -161,6 +164,8 @@ func (d *Data) AddTo(ctx context.Context, im *object.Image) (int, error) {
 		im.Note("%s", n)
 	}
 	im.NormalizeHints()
+	slices.Sort(im.NoReturn)
+	im.NoReturn = slices.Compact(im.NoReturn)
 	slices.SortFunc(im.Parts, func(a, b object.FunctionPart) int {
 		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.Parent, b.Parent), cmp.Compare(a.Size, b.Size), cmp.Compare(a.Source, b.Source))
 	})

@@ -1,6 +1,10 @@
 package elf
 
-import "rea/providers/format/object"
+import (
+	"encoding/binary"
+
+	"rea/providers/format/object"
+)
 
 // AArch64 instructions that make up stubs.
 const (
@@ -17,7 +21,12 @@ const (
 // makes no difference.
 func (f *file) stubsAArch64(code []byte, addr uint64, slots []slot, _ bool) []object.Stub {
 	var out []object.Stub
-	insn := func(i int) uint32 { return f.u32(code[min(max(i, 0), len(code)):]) }
+	insn := func(i int) uint32 { // little endian whatever the data is
+		if i < 0 || i+4 > len(code) {
+			return 0
+		}
+		return binary.LittleEndian.Uint32(code[i:])
+	}
 	for i := 0; i+12 <= len(code); i += 4 {
 		adrp := insn(i)
 		if adrp&0x9f00001f != 0x90000010 {

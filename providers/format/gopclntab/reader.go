@@ -1,9 +1,9 @@
 package gopclntab
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
-	"strings"
 
 	"rea/providers/format/object"
 )
@@ -40,7 +40,7 @@ type reader struct {
 	nameOff uint64 // distance of the name table from the header
 
 	data     []byte // from the header on
-	names    string
+	names    []byte
 	cutab    []byte
 	files    []byte
 	pctab    []byte
@@ -132,7 +132,7 @@ func (r *reader) split() bool {
 	size := (2*r.count + 1) * r.entrySize()
 	switch r.layout {
 	case Go12:
-		r.names, r.pctab, r.funcdata = string(d), d, d
+		r.names, r.pctab, r.funcdata = d, d, d
 		r.functab = tail(d, 8+r.ptr)
 		if uint64(len(r.functab)) < size+4 {
 			return false
@@ -150,7 +150,7 @@ func (r *reader) split() bool {
 		if r.nameOff >= next || next > uint64(len(d)) {
 			return false
 		}
-		r.names = string(d[r.nameOff:next])
+		r.names = d[r.nameOff:next]
 		r.cutab, r.files, r.pctab = tail(d, next), tail(d, field(first+2)), tail(d, field(first+3))
 		r.funcdata = tail(d, field(first+4))
 		r.functab = r.funcdata
@@ -188,14 +188,14 @@ func (r *reader) name(off uint64) (string, bool) {
 		return "", false
 	}
 	rest := r.names[off:min(uint64(len(r.names)), off+maxName)]
-	n := strings.IndexByte(rest, 0)
+	n := bytes.IndexByte(rest, 0)
 	if n < 0 {
 		return "", false
 	}
 	if r.budget -= n; r.budget < 0 {
 		return "", false
 	}
-	return rest[:n], true
+	return string(rest[:n]), true
 }
 
 // fields of a function record after its entry.
@@ -212,7 +212,7 @@ func (r *reader) field(off, field uint64) uint32 {
 // each record repeats its address and has a name.
 func (t *Table) readFunctions() bool {
 	r := t.r
-	funcs := make([]Func, 0, r.count)
+	funcs := make([]Func, 0, min(r.count, 1<<15))
 	bad := 0
 	last := uint64(0)
 	for i := range r.count {

@@ -78,7 +78,8 @@ type Image struct {
 	CallSites []CallSite
 	// DataInCode marks ranges inside code that the file declares to be data.
 	DataInCode []Range
-	// NoReturn names imports or local functions declared not to return, when a format says so.
+	// NoReturn are functions that debug information declares not to return.
+	NoReturn []uint64
 	Strip     bool   // no symbol table beyond dynamic symbols
 	BuildID   string // GNU build id, Mach-O UUID, PE debug GUID+age; lowercase hex, or ""
 	Interp    string // ELF PT_INTERP, Mach-O dyld path

@@ -79,6 +79,13 @@ func (f *file) hint() {
 			add(v, object.FromDynamic, "the dynamic table")
 		}
 	}
+	for i := range f.relocs {
+		if r := &f.relocs[i]; r.class == classIndirect {
+			if target, ok := f.relocTarget(r, r.table.get(r.sym)); ok {
+				add(target, object.FromIFunc, "an indirect relocation")
+			}
+		}
+	}
 	targets := f.pointerTargets()
 	for _, a := range f.arrays() {
 		w := f.wordSize()

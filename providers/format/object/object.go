@@ -79,7 +79,7 @@ type Image struct {
 	// DataInCode marks ranges inside code that the file declares to be data.
 	DataInCode []Range
 	// NoReturn are functions that debug information declares not to return.
-	NoReturn []uint64
+	NoReturn  []uint64
 	Strip     bool   // no symbol table beyond dynamic symbols
 	BuildID   string // GNU build id, Mach-O UUID, PE debug GUID+age; lowercase hex, or ""
 	Interp    string // ELF PT_INTERP, Mach-O dyld path
@@ -236,6 +236,7 @@ const (
 	FromTLSCallback    HintSource = "tls_callback"
 	FromCFG            HintSource = "guard_cf"
 	FromDynamic        HintSource = "dynamic" // DT_INIT, DT_FINI
+	FromIFunc          HintSource = "ifunc"   // resolver that the dynamic linker calls
 	FromSymbol         HintSource = "symbol"
 	FromExport         HintSource = "export"
 	FromObjC           HintSource = "objc"

@@ -70,6 +70,7 @@ type unwindInfo struct {
 	flags   byte
 	handler uint32 // language handler, with EHANDLER or UHANDLER
 	data    uint32 // RVA of the language specific data
+	framed  bool   // the frame is there before the first instruction
 	parent  runtimeFunction
 }
 
@@ -79,6 +80,7 @@ func (l *loader) unwindInfo(rva uint32) (unwindInfo, bool) {
 		return unwindInfo{}, false
 	}
 	u := unwindInfo{flags: b[0] >> 3}
+	u.framed = b[1] == 0 && l.buildsFrame(rva+4, int(b[2]))
 	slots := uint64(b[2]+1) &^ 1 // an even number of codes is stored
 	if b[2] == 255 {
 		slots = 256
@@ -102,6 +104,22 @@ func (l *loader) unwindInfo(rva uint32) (unwindInfo, bool) {
 		u.handler, u.data = le.Uint32(b), uint32(trailer)+4
 	}
 	return u, true
+}
+
+// buildsFrame tells whether unwind codes describe a frame. One that an
+// interrupt pushed is none of the function's making.
+func (l *loader) buildsFrame(rva uint32, count int) bool {
+	const pushMachineFrame = 10
+	b := l.at(rva, 2*count)
+	if count == 0 || b == nil {
+		return false
+	}
+	for i := 0; i < len(b); i += 2 {
+		if b[i+1]&15 == pushMachineFrame {
+			return false
+		}
+	}
+	return true
 }
 
 // root follows a chain of unwind information to the function that begins it.
@@ -153,7 +171,13 @@ func (l *loader) unwindX64(table []byte) {
 			})
 			continue
 		}
-		l.hint(addr, size, "", object.FromPData)
+		if u.framed {
+			// No function has its frame before its first instruction: a part
+			// that the compiler moved away from a function it does not name.
+			l.im.Parts = append(l.im.Parts, object.FunctionPart{Addr: addr, Size: size, Source: object.FromPData})
+		} else {
+			l.hint(addr, size, "", object.FromPData)
+		}
 		if u.handler != 0 {
 			handlers[u.handler] = append(handlers[u.handler], handledFunction{f, u.data})
 		}

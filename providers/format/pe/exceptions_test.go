@@ -2,6 +2,8 @@ package pe
 
 import (
 	stdpe "debug/pe"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"sort"
 	"strings"
@@ -169,5 +171,60 @@ func TestScope_table(t *testing.T) {
 	}
 	if inside != 1 {
 		t.Errorf("%d landing pads inside functions, want the one __except block: %#x", inside, im.LandingPads)
+	}
+}
+
+// A part that the compiler moved away has its frame before its first
+// instruction; the symbol tells which entries these are.
+func TestCold_parts_are_no_functions(t *testing.T) {
+	const cc = "x86_64-w64-mingw32-gcc"
+	path, err := exec.LookPath(cc)
+	if err != nil {
+		t.Skipf("%s is not installed", cc)
+	}
+	dir := t.TempDir()
+	src, out := filepath.Join(dir, "a.c"), filepath.Join(dir, "a.exe")
+	program := `#include <stdio.h>
+__attribute__((cold, noinline)) void report(int x) { fprintf(stderr, "%d", x); }
+__attribute__((noinline)) int work(int x, char **v) {
+	int sum = 0;
+	for (int i = 0; i < x; i++) {
+		sum += puts(v[i]);
+		if (sum > 1000) { report(sum); report(i); sum = 0; }
+	}
+	return sum;
+}
+int main(int c, char **v) { return work(c, v); }
+`
+	if err := os.WriteFile(src, []byte(program), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if msg, err := exec.Command(path, "-O2", src, "-o", out).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, msg)
+	}
+	data, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	im := mustLoad(t, data)
+	cold := 0
+	for _, s := range im.Symbols {
+		if s.Name != "work.cold" {
+			continue
+		}
+		cold++
+		if contains(hints(im, object.FromPData), s.Addr) {
+			t.Errorf("work.cold (%#x) is hinted at as a function", s.Addr)
+		}
+		found := false
+		for _, p := range im.Parts {
+			found = found || p.Addr == s.Addr && p.Size > 0
+		}
+		if !found {
+			t.Errorf("work.cold (%#x) is no part: %+v", s.Addr, im.Parts)
+		}
+	}
+	if cold == 0 {
+		t.Skip("this compiler does not split the function")
 	}
 }

@@ -67,7 +67,9 @@ func (e *Engine) Body(ctx context.Context, entry model.Address, want engine.Face
 		b.Missing[engine.Pseudocode] = engine.Gap{Reason: "the embedded engine has no decompiler", Remediation: "open the target with an engine that lists the capability pseudocode; binary_session names the candidates"}
 	}
 	if want&(engine.Locals|engine.API) != 0 {
-		e.interfaceOf(p, i, b, want)
+		if err := e.interfaceOf(ctx, p, i, b, want); err != nil {
+			return nil, err
+		}
 	}
 	b.Limitations = e.limitations(p, i)
 	return b, nil

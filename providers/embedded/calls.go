@@ -24,7 +24,11 @@ func (e *Engine) callees(p *program.Program, i int) (out []engine.Call, unresolv
 		}
 		note(&out[k], site, kind)
 	}
+	stub := p.Functions[i].Kind == program.KindImportStub
 	for _, c := range p.CallsIn(i) {
+		if stub && c.To == 0 && c.Import >= 0 {
+			continue // the stub stands for the import it jumps to
+		}
 		kind := callKind(c)
 		switch {
 		case c.To != 0:

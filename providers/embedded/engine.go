@@ -3,6 +3,7 @@ package embedded
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"rea/generated/model"
@@ -10,6 +11,8 @@ import (
 	"rea/providers/embedded/isa"
 	"rea/providers/embedded/program"
 	"rea/providers/embedded/x86"
+	"rea/providers/format/dwarf"
+	"rea/providers/format/objc"
 	"rea/providers/format/object"
 	"rea/runtime/engine"
 )
@@ -22,8 +25,11 @@ type Engine struct {
 	dec     isa.Decoder
 	names   engine.Names
 	run     analysis
+	debug   debugInfo
 
-	sections  func() []sectionFact // with entropy, computed once
+	// Computed once, when first asked for.
+	apple     func() (*objc.Metadata, error)
+	sections  func() []sectionFact // with entropy
 	readable  func() *readableIndex
 	summary   func() summaryFacts
 	closeOnce sync.Once
@@ -31,9 +37,9 @@ type Engine struct {
 
 func newEngine(identity model.Provider, t *engine.Target, im *object.Image, names engine.Names) *Engine {
 	e := &Engine{profile: profile(identity, t), target: t, im: im, names: names, dec: decoder(im)}
-	e.run.start = func(ctx context.Context, report func(phase string, done, total int)) (*program.Program, error) {
-		return program.Analyze(ctx, im, program.Options{Progress: report})
-	}
+	e.debug.open = sync.OnceValues(func() (*dwarf.Data, error) { return dwarf.Open(im) })
+	e.apple = sync.OnceValues(func() (*objc.Metadata, error) { return objc.Read(im) })
+	e.run.start = e.analyze
 	e.sections = sync.OnceValue(e.measureSections)
 	e.readable = sync.OnceValue(e.indexReadable)
 	e.summary = sync.OnceValue(e.count)
@@ -87,6 +93,29 @@ func (e *Engine) document() string {
 func (e *Engine) Close() error {
 	e.closeOnce.Do(e.run.stop)
 	return nil
+}
+
+// analyze recovers the program from the image and what its debug information
+// and Objective-C metadata say about functions. The image is shared with format
+// tools, so their hints go to a copy.
+func (e *Engine) analyze(ctx context.Context, report func(phase string, done, total int)) (*program.Program, error) {
+	im := *e.im
+	im.Hints, im.Parts, im.NoReturn = slices.Clone(im.Hints), slices.Clone(im.Parts), slices.Clone(im.NoReturn)
+	im.Notes = slices.Clone(im.Notes)
+	if d, err := e.debug.data(); err == nil && d != nil {
+		report("debug information", 0, 0)
+		if _, err := d.AddTo(ctx, &im); err != nil {
+			return nil, err
+		}
+	} else if err != nil {
+		im.Notes = append(im.Notes, "debug information cannot be read: "+err.Error())
+	}
+	if im.Format == object.MachO {
+		if m, err := e.apple(); err == nil {
+			m.AddTo(&im)
+		}
+	}
+	return program.Analyze(ctx, &im, program.Options{Progress: report})
 }
 
 // program is the analysed program; the first call pays.

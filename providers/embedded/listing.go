@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"sort"
 
 	"rea/generated/fault"
@@ -132,20 +133,12 @@ func (e *Engine) notMapped(addr model.Address) error {
 	return fault.AddressNotMapped(d, nil)
 }
 
-// Bytes reads up to n mapped bytes. The part of a segment that is not stored
-// in the file reads as zero.
+// Bytes reads up to n mapped bytes; fewer where the file stores no more.
 func (e *Engine) Bytes(_ context.Context, addr model.Address, n int) ([]byte, error) {
-	s := e.im.SegmentAt(uint64(addr))
-	if s == nil {
+	if e.im.SegmentAt(uint64(addr)) == nil {
 		return nil, e.notMapped(addr)
 	}
-	left := s.Size - (uint64(addr) - s.Addr)
-	if uint64(n) > left {
-		n = int(left)
-	}
-	out := make([]byte, n)
-	copy(out, e.im.Bytes(uint64(addr), n))
-	return out, nil
+	return slices.Clone(e.im.Bytes(uint64(addr), n)), nil
 }
 
 // Locate tells where addr lies.

@@ -3,7 +3,6 @@ package embedded
 import (
 	"context"
 	"iter"
-	"math"
 	"slices"
 	"strings"
 
@@ -154,34 +153,14 @@ type sectionFact struct {
 
 func (e *Engine) measureSections() []sectionFact {
 	out := make([]sectionFact, len(e.im.Sections))
+	entropies, _ := e.im.SectionEntropies()
 	for i := range e.im.Sections {
-		s := &e.im.Sections[i]
-		out[i].Section = s
-		data := e.im.Data()
-		if s.FileSize == 0 || s.Offset >= uint64(len(data)) {
-			continue
+		out[i].Section = &e.im.Sections[i]
+		if h := entropies[i]; h != object.NoEntropy {
+			out[i].entropy = &h
 		}
-		h := entropy(data[s.Offset:min(uint64(len(data)), s.Offset+min(s.FileSize, uint64(len(data))))])
-		out[i].entropy = &h
 	}
 	return out
-}
-
-// entropy is Shannon's, in bits per byte, rounded to four digits so that it is
-// the same on every machine.
-func entropy(b []byte) float64 {
-	var count [256]int
-	for _, c := range b {
-		count[c]++
-	}
-	var h float64
-	for _, n := range count {
-		if n > 0 {
-			f := float64(n) / float64(len(b))
-			h -= f * math.Log2(f)
-		}
-	}
-	return math.Round(math.Max(h, 0)*1e4) / 1e4
 }
 
 // Segments are the mapped segments with their sections, and the sections outside of all.

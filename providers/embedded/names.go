@@ -163,14 +163,13 @@ func (e *Engine) Resolve(ctx context.Context, selector string) (model.Procedure,
 	}
 	if engine.LooksLikeAddress(selector) {
 		addr, err := engine.ParseAddress(selector)
-		if err != nil {
-			return model.Procedure{}, err
-		}
-		if i, ok := p.FunctionContaining(uint64(addr)); ok {
-			return e.procedure(p, i), nil
+		if err == nil {
+			if i, ok := p.FunctionContaining(uint64(addr)); ok {
+				return e.procedure(p, i), nil
+			}
 		}
 		return model.Procedure{}, fault.ProcedureNotFound(fault.ProcedureNotFoundDetails{
-			Selector: selector, Nearest: e.neighbours(p, uint64(addr))}, nil)
+			Selector: selector, Nearest: e.neighbours(p, uint64(addr))}, err)
 	}
 	nearest, err := e.similar(ctx, p, selector)
 	if err != nil {
@@ -282,4 +281,33 @@ func (e *Engine) Containing(ctx context.Context, addr model.Address) (*model.Pro
 	}
 	row := e.procedure(p, i)
 	return &row, nil
+}
+
+// NamesAt lists what the file's tables call addr.
+func (e *Engine) NamesAt(ctx context.Context, addr model.Address) ([]model.NameItem, error) {
+	p, err := e.program(ctx)
+	if err != nil {
+		return nil, err
+	}
+	libraries := e.libraries()
+	var out []model.NameItem
+	for _, n := range p.NamesAt(uint64(addr)) {
+		out = append(out, nameItem(&n, libraries))
+	}
+	return out, nil
+}
+
+// CallerCount counts the procedures that call the one at entry.
+func (e *Engine) CallerCount(ctx context.Context, entry model.Address) (int, error) {
+	p, err := e.program(ctx)
+	if err != nil {
+		return 0, err
+	}
+	callers := map[int]bool{}
+	for c := range p.CallsTo(uint64(entry)) {
+		if i, ok := p.FunctionContaining(c.From); ok {
+			callers[i] = true
+		}
+	}
+	return len(callers), nil
 }

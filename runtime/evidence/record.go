@@ -124,43 +124,45 @@ func Seal(draft []byte) (*Record, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sealing evidence: %w", err)
 	}
-	canonical, err = placeID(canonical)
-	if err != nil {
-		return nil, fmt.Errorf("sealing evidence: %w", err)
-	}
 	r := &Record{canonical: canonical}
-	if err := r.index(); err != nil {
+	if err := r.placeID(); err != nil {
 		return nil, fmt.Errorf("sealing evidence: %w", err)
 	}
-	hex.Encode(canonical[r.spans[memberID].start+1+len(idPrefix):], r.id[:])
+	if err := r.identify(); err != nil {
+		return nil, fmt.Errorf("sealing evidence: %w", err)
+	}
+	hex.Encode(r.canonical[r.spans[memberID].start+1+len(idPrefix):], r.id[:])
 	return r, nil
 }
 
 // blankID stands in for an id until it is known.
 var blankID = []byte(`"` + idPrefix + strings.Repeat("0", 2*sha256.Size) + `"`)
 
-// placeID puts a blank id of the right length where evidence_id belongs.
-func placeID(canonical []byte) ([]byte, error) {
+// placeID makes room for the id where evidence_id belongs, and finds the members.
+func (r *Record) placeID() error {
 	var spans [memberCount]span
-	if err := splitObject(canonical, 0, memberNames[:], spans[:]); err == nil {
+	if err := splitObject(r.canonical, 0, memberNames[:], spans[:]); err == nil {
 		id := spans[memberID]
-		return splice(canonical, id.start, id.end, blankID), nil
+		if id.end-id.start == len(blankID) {
+			copy(r.canonical[id.start:], blankID)
+			r.spans = spans
+			return nil
+		}
+		r.canonical = splice(r.canonical, id.start, id.end, blankID)
+	} else {
+		var rest []string
+		rest = append(rest, memberNames[:memberID]...)
+		rest = append(rest, memberNames[memberID+1:]...)
+		if err := splitObject(r.canonical, 0, rest, spans[:]); err != nil {
+			return err
+		}
+		at := spans[memberID-1].end
+		r.canonical = splice(r.canonical, at, at, append([]byte(`,"`+memberNames[memberID]+`":`), blankID...))
 	}
-	var rest []string
-	rest = append(rest, memberNames[:memberID]...)
-	rest = append(rest, memberNames[memberID+1:]...)
-	if err := splitObject(canonical, 0, rest, spans[:]); err != nil {
-		return nil, err
-	}
-	at := spans[memberID-1].end
-	return splice(canonical, at, at, append([]byte(`,"`+memberNames[memberID]+`":`), blankID...)), nil
+	return splitObject(r.canonical, 0, memberNames[:], r.spans[:])
 }
 
 func splice(doc []byte, start, end int, part []byte) []byte {
-	if end-start == len(part) {
-		copy(doc[start:end], part)
-		return doc
-	}
 	out := make([]byte, 0, len(doc)-(end-start)+len(part))
 	out = append(out, doc[:start]...)
 	out = append(out, part...)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -317,8 +318,19 @@ func FuzzCanonical(f *testing.F) {
 	f.Add(draft(f))
 	f.Add([]byte(`[1e21,-0,"\ud83d\ude00",{"b":[],"a":{}}]`))
 	f.Add([]byte(`{"a":1e309}`))
+	f.Add([]byte("{\"\uE000\":1,\"\U00010000\":2,\"\\\"\":3,\"#\":4,\"\\u005c\":5}"))
+	f.Add([]byte(`[1E-7,0.000001,123456789012345678,-0.0e5,1e21,1.5E+300,"\u007f\/\b\f\n\r\t"]`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		got, err := Canonical(data)
+		// Another implementation accepts the same, but for numbers and depth.
+		other := jsontext.Value(bytes.Clone(data))
+		otherErr := other.Canonicalize()
+		if err == nil && (otherErr != nil || !bytes.Equal(other, got)) {
+			t.Fatalf("%q is %q, for jsontext %q, %v", data, got, other, otherErr)
+		}
+		if err != nil && otherErr == nil && !strings.Contains(err.Error(), "double precision") && !strings.Contains(err.Error(), "nesting") {
+			t.Fatalf("%q is refused: %v", data, err)
+		}
 		if err != nil {
 			return
 		}

@@ -110,7 +110,7 @@ func (a *analysis) finish(r *run) {
 		return
 	}
 	a.current = nil
-	if r.err == nil && !a.closed {
+	if r.err == nil {
 		a.done = r.result
 	}
 }
@@ -118,7 +118,6 @@ func (a *analysis) finish(r *run) {
 func (a *analysis) stop() {
 	a.mu.Lock()
 	a.closed = true
-	a.done = nil
 	r := a.current
 	if r != nil {
 		r.cancel()

@@ -31,6 +31,7 @@ type Engine struct {
 	apple     func() (*objc.Metadata, error)
 	sections  func() []sectionFact // with entropy
 	readable  func() *readableIndex
+	startup   func() map[uint64]string
 	summary   func() summaryFacts
 	closeOnce sync.Once
 }
@@ -42,6 +43,7 @@ func newEngine(identity model.Provider, t *engine.Target, im *object.Image, name
 	e.run.start = e.analyze
 	e.sections = sync.OnceValue(e.measureSections)
 	e.readable = sync.OnceValue(e.indexReadable)
+	e.startup = sync.OnceValue(e.startupNames)
 	e.summary = sync.OnceValue(e.count)
 	return e
 }

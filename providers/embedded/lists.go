@@ -3,6 +3,7 @@ package embedded
 import (
 	"context"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -43,12 +44,24 @@ func (e *Engine) Names(ctx context.Context) iter.Seq2[model.NameItem, error] {
 			return
 		}
 		libraries := e.libraries()
+		extra := slices.Sorted(maps.Keys(e.startup()))
 		for i := range p.Names {
 			if i%1024 == 0 && ctx.Err() != nil {
 				yield(model.NameItem{}, ctx.Err())
 				return
 			}
+			for len(extra) > 0 && extra[0] <= p.Names[i].Addr {
+				if !yield(startupItem(extra[0], e.startup()[extra[0]]), nil) {
+					return
+				}
+				extra = extra[1:]
+			}
 			if !yield(nameItem(&p.Names[i], libraries), nil) {
+				return
+			}
+		}
+		for _, addr := range extra {
+			if !yield(startupItem(addr, e.startup()[addr]), nil) {
 				return
 			}
 		}

@@ -47,6 +47,9 @@ func (e *Engine) label(p *program.Program, i int) (name string, named bool) {
 	if f.Name != "" {
 		return f.Name, true
 	}
+	if n := e.startup()[f.Entry]; n != "" {
+		return n, true
+	}
 	return fmt.Sprintf("sub_%x", f.Entry), false
 }
 
@@ -187,6 +190,13 @@ func (e *Engine) find(p *program.Program, selector string) []int {
 	if found := named(p, selector); len(found) > 0 {
 		return found
 	}
+	for addr, name := range e.startup() { // names are distinct
+		if name == selector {
+			if i, ok := p.FunctionAt(addr); ok {
+				return []int{i}
+			}
+		}
+	}
 	x := e.readable()
 	if found := x.full[selector]; len(found) > 0 {
 		return found
@@ -291,6 +301,9 @@ func (e *Engine) NamesAt(ctx context.Context, addr model.Address) ([]model.NameI
 	}
 	libraries := e.libraries()
 	var out []model.NameItem
+	if n := e.startup()[uint64(addr)]; n != "" {
+		out = append(out, startupItem(uint64(addr), n))
+	}
 	for _, n := range p.NamesAt(uint64(addr)) {
 		out = append(out, nameItem(&n, libraries))
 	}
@@ -310,4 +323,8 @@ func (e *Engine) CallerCount(ctx context.Context, entry model.Address) (int, err
 		}
 	}
 	return len(callers), nil
+}
+
+func startupItem(addr uint64, name string) model.NameItem {
+	return model.NameItem{Address: model.Address(addr), Name: name, Kind: model.NameKindFunction, Source: model.StartSourceEntryPoint}
 }

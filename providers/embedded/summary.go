@@ -24,7 +24,7 @@ func (e *Engine) count() summaryFacts {
 	type edge struct{ from, to uint64 }
 	edges := map[edge]bool{}
 	for i := range p.Functions {
-		if p.Functions[i].Name != "" {
+		if _, named := e.label(p, i); named {
 			f.named++
 		}
 		for _, c := range p.CallsIn(i) {
@@ -106,7 +106,7 @@ func (e *Engine) entryPoints(p *program.Program) []model.SymbolRef {
 		at = append(at, e.im.Entry)
 	}
 	for i := range p.Functions {
-		if f := &p.Functions[i]; f.Evidence == program.ByInit || f.Evidence == program.ByEntry || f.Name == "main" || f.Name == "_main" || f.Name == "main.main" {
+		if f := &p.Functions[i]; f.Evidence == program.ByInit || f.Evidence == program.ByEntry || f.Name == "main" || f.Name == "_main" || f.Name == "main.main" || e.startup()[f.Entry] != "" {
 			at = append(at, f.Entry)
 		}
 	}

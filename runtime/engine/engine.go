@@ -273,3 +273,17 @@ type ObjectiveC interface {
 type Swift interface {
 	SwiftTypes(ctx context.Context) ([]model.SwiftType, error)
 }
+
+// NoNames is an empty set of analyst names.
+type NoNames struct{}
+
+// NameAt finds nothing.
+func (NoNames) NameAt(model.Address) (string, bool) { return "", false }
+
+// AddressOf finds nothing.
+func (NoNames) AddressOf(string) (model.Address, bool) { return 0, false }
+
+// AllNames yields nothing.
+func (NoNames) AllNames() iter.Seq2[model.Address, string] {
+	return func(func(model.Address, string) bool) {}
+}

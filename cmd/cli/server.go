@@ -64,7 +64,7 @@ func (a *app) serve(ctx context.Context, toolsets, provider string) error {
 	if err != nil {
 		return err
 	}
-	d, done := assemble(setup{a.getenv, provider, shown, profile, budget, a.err})
+	d, done := assemble(setup{getenv: a.getenv, provider: provider, shown: shown, profile: profile, budget: budget, log: a.err})
 	defer done()
 	if err := mcpserver.Run(ctx, mcpserver.Config{
 		Dispatcher: d,

@@ -39,6 +39,7 @@ type setup struct {
 	profile  schema.Profile  // of advertised inputs
 	budget   delivery.Budget // of replies; 0 for none
 	log      io.Writer
+	single   bool // one call, then the session ends
 }
 
 // families makes the handlers of every family of tools.
@@ -93,6 +94,9 @@ func assemble(s setup) (d *dispatch.Dispatcher, done func()) {
 		Bindings: tool.Bindings(families(s, sess, availability)),
 		Version:  pkg.Version,
 		Families: s.shown,
+
+		Ephemeral: s.single,
+
 		Log:      slog.New(slog.NewTextHandler(s.log, nil)),
 	})
 	return d, func() { sess.Close(context.Background(), nil) }
@@ -100,7 +104,7 @@ func assemble(s setup) (d *dispatch.Dispatcher, done func()) {
 
 // connect makes the session of one command.
 func (a *app) connect(provider string) (call caller, done func()) {
-	d, done := assemble(setup{getenv: a.getenv, provider: provider, log: a.err})
+	d, done := assemble(setup{getenv: a.getenv, provider: provider, log: a.err, single: true})
 	return func(ctx context.Context, name string, input []byte) ([]byte, error) {
 		out, err := d.Call(ctx, name, input)
 		if err != nil {

@@ -113,6 +113,7 @@ func spec(t *ir.Tool, api *ir.API) *jen.Statement {
 	d.texts("Paths", t.Paths)
 	d.texts("Positional", t.Positional)
 	d.flag("Hidden", t.Hidden)
+	d.flag("Summarized", t.Summarized)
 	d.set("Examples", jen.Index().Id("Example").ValuesFunc(func(g *jen.Group) {
 		for _, e := range t.Examples {
 			g.Line().Values(jen.Lit(e.Title), raw(e.Input.JSON()))

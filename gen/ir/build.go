@@ -64,6 +64,7 @@ func (b *builder) tool(doc *load.Doc, codes map[string]bool) *Tool {
 		Retained:       x.Get("retained").Strings(),
 		Positional:     x.At("cli", "positional").Strings(),
 		Hidden:         x.Get("cli").True("hidden"),
+		Summarized:     x.True("summarized"),
 	}
 	if own := doc.Root.Str("x-go-name"); own != "" {
 		t.Go = own

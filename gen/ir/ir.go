@@ -159,6 +159,7 @@ type Tool struct {
 	Paths                          []string // pointers of local file paths in the input, * for every item
 	Positional                     []string
 	Hidden                         bool
+	Summarized                     bool
 	Examples                       []Example
 	Rejects                        []Reject
 	Input, Output                  *Type

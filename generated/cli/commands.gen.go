@@ -418,6 +418,7 @@ var commands = []Command{
 		Description: "Layout of a binary read from its bytes, without an engine: header, mitigations, linkage, sections with entropy, symbols, relocations.",
 		Target:      true,
 		Flags: []Argument{
+			{Name: "detail", Pointer: "/detail", Type: String, Help: "summary keeps the complete result in the session and returns its summary view.", Default: `"complete"`, Enum: []string{"complete", "summary"}},
 			{Name: "section-limit", Pointer: "/section_limit", Type: Integer, Help: "Sections to return.", Default: `500`},
 			{Name: "symbol-offset", Pointer: "/symbol_offset", Type: Integer, Help: "Symbols to skip.", Default: `0`},
 			{Name: "symbol-limit", Pointer: "/symbol_limit", Type: Integer, Help: "Symbols to return.", Default: `100`},

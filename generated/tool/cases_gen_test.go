@@ -242,7 +242,7 @@ var cases = []contractCase{
 		input:  decoder(DecodeInspectBinaryLayoutInput),
 		output: decoder(DecodeInspectBinaryLayoutOutput),
 		rejects: []reject{
-			{"limit too large", `{"symbol_limit":5001}`, "/symbol_limit"},
+			{"limit too large", `{"symbol_limit":1000001}`, "/symbol_limit"},
 			{"unknown property", `{"bogus":1}`, "/bogus"},
 		},
 	},

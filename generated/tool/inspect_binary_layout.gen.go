@@ -10,6 +10,9 @@ import (
 )
 
 type InspectBinaryLayoutInput struct {
+	// summary keeps the complete result in the session and returns its summary
+	// view.
+	Detail InspectBinaryLayoutInputDetail
 	// Sections to return.
 	SectionLimit int64
 	// Symbols to skip.
@@ -26,7 +29,9 @@ type InspectBinaryLayoutInput struct {
 
 // AppendJSON appends the object.
 func (v *InspectBinaryLayoutInput) AppendJSON(b []byte) []byte {
-	b = append(b, `{"section_limit":`...)
+	b = append(b, `{"detail":`...)
+	b = wire.AppendString(b, v.Detail)
+	b = append(b, `,"section_limit":`...)
 	b = wire.AppendInt(b, v.SectionLimit)
 	b = append(b, `,"symbol_offset":`...)
 	b = wire.AppendInt(b, v.SymbolOffset)
@@ -44,6 +49,7 @@ func (v *InspectBinaryLayoutInput) AppendJSON(b []byte) []byte {
 // DecodeJSON reads and checks an object.
 func (v *InspectBinaryLayoutInput) DecodeJSON(d *wire.Decoder) error {
 	*v = InspectBinaryLayoutInput{
+		Detail:       InspectBinaryLayoutInputDetailComplete,
 		ImportLimit:  1000,
 		SectionLimit: 500,
 		SymbolLimit:  100,
@@ -60,26 +66,42 @@ func (v *InspectBinaryLayoutInput) DecodeJSON(d *wire.Decoder) error {
 			break
 		}
 		switch string(name) {
+		case "detail":
+			err = v.Detail.DecodeJSON(d)
 		case "section_limit":
-			err = d.Int(&v.SectionLimit, 1, 5000)
+			err = d.Int(&v.SectionLimit, 1, 1000000)
 		case "symbol_offset":
 			err = d.Int(&v.SymbolOffset, 0, math.MaxInt64)
 		case "symbol_limit":
-			err = d.Int(&v.SymbolLimit, 0, 5000)
+			err = d.Int(&v.SymbolLimit, 0, 1000000)
 		case "relocation_offset":
 			err = d.Int(&v.RelocationOffset, 0, math.MaxInt64)
 		case "relocation_limit":
-			err = d.Int(&v.RelocationLimit, 0, 5000)
+			err = d.Int(&v.RelocationLimit, 0, 1000000)
 		case "import_limit":
-			err = d.Int(&v.ImportLimit, 0, 20000)
+			err = d.Int(&v.ImportLimit, 0, 1000000)
 		default:
-			err = d.Unknown(name, "section_limit, symbol_offset, symbol_limit, relocation_offset, relocation_limit, import_limit")
+			err = d.Unknown(name, "detail, section_limit, symbol_offset, symbol_limit, relocation_offset, relocation_limit, import_limit")
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// InspectBinaryLayoutInputDetail: summary keeps the complete result in the
+// session and returns its summary view.
+type InspectBinaryLayoutInputDetail string
+
+const (
+	InspectBinaryLayoutInputDetailComplete InspectBinaryLayoutInputDetail = "complete"
+	InspectBinaryLayoutInputDetailSummary  InspectBinaryLayoutInputDetail = "summary"
+)
+
+// DecodeJSON reads one of the constants.
+func (v *InspectBinaryLayoutInputDetail) DecodeJSON(d *wire.Decoder) error {
+	return wire.OneOf(d, v, InspectBinaryLayoutInputDetailComplete, InspectBinaryLayoutInputDetailSummary)
 }
 
 type InspectBinaryLayoutOutput struct {
@@ -1197,6 +1219,7 @@ var inspectBinaryLayoutSpec = Spec{
 	Effects:     Effects{RecordsEvidence: true, ReadsTarget: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.CancelledCode,
+		fault.CapabilityUnavailableCode,
 		fault.ExecutionFailureCode,
 		fault.InvalidRequestCode,
 		fault.NoTargetOpenCode,
@@ -1207,8 +1230,10 @@ var inspectBinaryLayoutSpec = Spec{
 		Confidence:    model.EvidenceConfidenceObserved,
 		Authority:     model.EvidenceAuthorityShippedArtifact,
 	},
+	Summarized: true,
 	Examples: []Example{
 		{"open target", `{}`},
 		{"symbols by page", `{"symbol_offset":100,"symbol_limit":500}`},
+		{"keep everything, return a summary", `{"detail":"summary","symbol_limit":1000000,"relocation_limit":1000000}`},
 	},
 }

@@ -47,6 +47,7 @@ type Spec struct {
 	Paths       []string     // pointers of local file paths in the input; * is every item
 	Positional  []string     // inputs that are positional on the command line
 	Hidden      bool         // left out of the command line's overview
+	Summarized  bool         // the input's detail "summary" keeps the record and gives its summary view
 	Examples    []Example
 }
 

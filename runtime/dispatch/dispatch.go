@@ -37,6 +37,9 @@ type Config struct {
 	Version string
 	// Families whose tools can be called; nil means all.
 	Families []string
+	// Ephemeral says that the session ends with the call, so that nothing can be
+	// asked of a record later.
+	Ephemeral bool
 	// Log receives what callers are not told, such as the stack of a panic; nil discards it.
 	Log *slog.Logger
 }
@@ -139,7 +142,7 @@ func (d *Dispatcher) run(ctx context.Context, b *tool.Binding, args []byte) (*Ou
 		return nil, invalid(err)
 	}
 	var bound *session.Binding
-	if b.Spec.Requires.Target || len(b.Spec.Requires.Engine) > 0 {
+	if mayRead(b.Spec) {
 		held, release := d.config.Session.Acquire()
 		defer release()
 		bound = held
@@ -155,6 +158,27 @@ func (d *Dispatcher) run(ctx context.Context, b *tool.Binding, args []byte) (*Ou
 			return nil, err
 		}
 	}
+	summary := false
+	if b.Spec.Summarized {
+		if summary, parameters, err = d.summarized(b.Spec, parameters); err != nil {
+			return nil, err
+		}
+	}
+	out, err := d.answer(ctx, call, b, bound, in, parameters)
+	if err != nil || !summary {
+		return out, err
+	}
+	return d.summaryOf(ctx, out.Record.ID())
+}
+
+// mayRead reports whether a call works on the open target: because it must, or
+// because it does when its input names no file.
+func mayRead(spec *tool.Spec) bool {
+	return spec.Requires.Target || len(spec.Requires.Engine) > 0 || spec.Effects.ReadsTarget && !spec.Effects.ChangesSession
+}
+
+// answer is a call from its checked input to its outcome.
+func (d *Dispatcher) answer(ctx context.Context, call *session.Call, b *tool.Binding, bound *session.Binding, in wire.Appender, parameters []byte) (*Outcome, error) {
 	reusable := bound != nil && pure(b.Spec)
 	if reusable {
 		if out, err := d.reuse(bound, b.Spec, parameters); out != nil || err != nil {

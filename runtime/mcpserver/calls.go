@@ -40,17 +40,13 @@ func (s *server) callTool(ctx context.Context, req *mcp.CallToolRequest) (mcp.Re
 	if err != nil {
 		return nil, err
 	}
-	s.conn.replace(number(req), noContent, typed(req.ProtocolVersion(), result))
+	s.conn.replace(number(req), noContent, typed(params, result))
 	return &mcp.CallToolResult{Content: []mcp.Content{}}, nil
 }
 
-// sessionless is the first protocol version without a handshake; its results
-// say what kind they are.
-const sessionless = "2026-07-28"
-
 // typed adds the kind to a result where the protocol has one.
-func typed(version string, p payload) payload {
-	if version >= sessionless {
+func typed(params mcp.Params, p payload) payload {
+	if isSessionless(params) {
 		return complete{p}
 	}
 	return p
@@ -69,13 +65,19 @@ func (c complete) WriteMembers(w io.Writer) error {
 // observeClient keeps the client up to date in the protocol without a
 // handshake, where every request says who sends it.
 func (s *server) observeClient(req *mcp.CallToolRequest) {
-	version := req.ProtocolVersion()
-	if version < sessionless || s.session.Client().Protocol != "" && req.Session.InitializeParams() != nil && req.Params.GetMeta() == nil {
+	if !isSessionless(req.Params) {
 		return
 	}
-	if now := clientOf(req.ClientInfo(), req.ClientCapabilities(), version); now != s.session.Client() {
+	if now := clientOf(req.ClientInfo(), req.ClientCapabilities(), req.ProtocolVersion()); now != s.session.Client() {
 		s.session.SetClient(now)
 	}
+}
+
+// isSessionless reports whether a request follows the protocol without a
+// handshake: then it names the version itself.
+func isSessionless(params mcp.Params) bool {
+	_, ok := params.GetMeta()[mcp.MetaKeyProtocolVersion]
+	return ok
 }
 
 // run waits for a slot and dispatches.

@@ -103,6 +103,6 @@ func (s *server) readResource(req *mcp.ReadResourceRequest) (mcp.Result, error) 
 		return nil, &jsonrpc.Error{Code: codeBusy, Message: fmt.Sprintf(
 			"the record needs %d bytes and the client's buffer takes %d: use inspect_analysis_view or export_evidence_bundle", size, int64(s.config.Budget))}
 	}
-	s.conn.replace(number(req), noContents, typed(req.ProtocolVersion(), resource))
+	s.conn.replace(number(req), noContents, typed(req.Params, resource))
 	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{}}, nil
 }

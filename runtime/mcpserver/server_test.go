@@ -38,6 +38,8 @@ func TestInitialize(t *testing.T) {
 		if got := string(r.Capabilities); got != `{"completions":{},"prompts":{},"resources":{},"tools":{}}` {
 			t.Errorf("capabilities are %s", got)
 		}
+		p.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"list_documents","_meta":{"progressToken":1}}}`)
+		p.answer("2").tool(t)
 		c := p.session.Client()
 		if c.Protocol != want || c.Name != "c" || c.Version != "9" || !c.Features.ElicitationURL || c.Features.ElicitationForm || !c.Features.Sampling || c.Features.Roots {
 			t.Errorf("client is %+v", c)

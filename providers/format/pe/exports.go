@@ -6,6 +6,10 @@ import (
 	"rea/providers/format/object"
 )
 
+// maxExports is how many entries an ordinal can tell apart; an entry may have
+// more names than one.
+const maxExports = 1 << 16
+
 // exports reads the export directory. An address inside the directory itself
 // is the name of a forwarder; forwarders are named, never followed.
 func (l *loader) exports() {
@@ -22,9 +26,14 @@ func (l *loader) exports() {
 		l.im.SOName = name
 	}
 	ordBase := le.Uint32(b[16:])
-	funcs := l.table(le.Uint32(b[28:]), le.Uint32(b[20:]), 4, "export address table")
-	names := l.table(le.Uint32(b[32:]), le.Uint32(b[24:]), 4, "export name table")
-	ords := l.table(le.Uint32(b[36:]), le.Uint32(b[24:]), 2, "export ordinal table")
+	count, nameCount := le.Uint32(b[20:]), le.Uint32(b[24:])
+	if count > maxExports || nameCount > 2*maxExports {
+		l.im.Note("export directory claims %d addresses and %d names; ordinals have 16 bits", count, nameCount)
+		count, nameCount = min(count, maxExports), min(nameCount, 2*maxExports)
+	}
+	funcs := l.table(le.Uint32(b[28:]), count, 4, "export address table")
+	names := l.table(le.Uint32(b[32:]), nameCount, 4, "export name table")
+	ords := l.table(le.Uint32(b[36:]), nameCount, 2, "export ordinal table")
 
 	named := make([]bool, len(funcs)/4)
 	for i := 0; i+4 <= len(names) && i/2+2 <= len(ords); i += 4 {

@@ -73,6 +73,11 @@ func (l *loader) thunks(lib string, lookup, slots uint32, nameBase uint64) {
 		if v == 0 || !l.spend(1) {
 			return
 		}
+		if _, again := l.slots[slot]; again {
+			l.im.Note("imports of %q share their slots with others", lib)
+			return
+		}
+		l.slots[slot] = struct{}{}
 		im := object.Import{Library: lib, Slot: l.base + slot, Ordinal: -1}
 		if byOrdinal {
 			im.Ordinal = int(v & 0xffff)

@@ -85,6 +85,7 @@ type loader struct {
 	exDLL     uint32              // extended DLL characteristics
 	budget    int                 // table entries still allowed
 	names     int                 // bytes of names still allowed
+	slots     map[uint64]struct{} // RVAs of import slots already read
 	infos     map[uint32]struct{} // exception tables already read
 	trying    bool                // a layout of exception data is only tried
 }
@@ -107,6 +108,7 @@ func Load(data []byte) (*object.Image, error) {
 		budget: len(data)/2 + 4096,
 		names:  4*len(data) + 4096,
 
+		slots:     map[uint64]struct{}{},
 		infos:     map[uint32]struct{}{},
 		coffNames: map[uint64]string{},
 	}

@@ -25,7 +25,10 @@ type column struct {
 // holds lists of objects, each is written as a block.
 func (p *printer) table(depth int, n *node) {
 	rows := flatten(n)
-	cols, ok := columns(rows, p.screen.Width > 0)
+	cols, ok := columns(rows, false)
+	if w := p.width(depth); ok && w > 0 && total(cols) > w {
+		cols, _ = columns(rows, true)
+	}
 	if ok && len(cols) == 0 {
 		p.line(depth, "-")
 		return
@@ -160,16 +163,21 @@ func tabular(n *node) bool {
 	return true
 }
 
+// total is the width of a row.
+func total(cols []column) int {
+	n := gap * (len(cols) - 1)
+	for _, c := range cols {
+		n += c.width
+	}
+	return n
+}
+
 // fit narrows the widest columns until the row fits in width cells.
 func fit(cols []column, width int) bool {
 	if width == 0 {
 		return true
 	}
-	total := gap * (len(cols) - 1)
-	for _, c := range cols {
-		total += c.width
-	}
-	for total > width {
+	for total := total(cols); total > width; {
 		widest := 0
 		for i := range cols {
 			if cols[i].width > cols[widest].width {

@@ -131,7 +131,7 @@ func open(data []byte, slice string) (*loader, []Slice, error) {
 	l := &loader{data: data[s.Offset:end:end], slots: map[uint64]int{}}
 	l.im = &object.Image{Format: object.MachO, Notes: notes}
 	l.im.SetData(l.data)
-	l.budget, l.names = len(l.data)/2+4096, 4*len(l.data)+4096
+	l.budget, l.names = len(l.data)/4+4096, 4*len(l.data)+4096
 	if err := l.header(s.Offset); err != nil {
 		return nil, nil, err
 	}

@@ -105,7 +105,7 @@ func Load(data []byte) (*object.Image, error) {
 	l := &loader{
 		im:     &object.Image{Format: object.PE, Arch: object.Unknown, OS: "windows"},
 		data:   data,
-		budget: len(data)/2 + 4096,
+		budget: len(data)/4 + 4096,
 		names:  4*len(data) + 4096,
 
 		slots:     map[uint64]struct{}{},

@@ -23,6 +23,9 @@ func (b bitset) claim(i uint32) bool {
 	return atomic.OrUint32(&b[i>>5], m)&m == 0
 }
 
+// claimed is has beside concurrent claims.
+func (b bitset) claimed(i uint32) bool { return atomic.LoadUint32(&b[i>>5])&(1<<(i&31)) != 0 }
+
 // setRange adds [lo, hi).
 func (b bitset) setRange(lo, hi uint32) {
 	if lo >= hi {

@@ -249,7 +249,7 @@ func (d *descent) straight(off uint32, stack []uint32, out []flow) ([]uint32, []
 		case isa.Jump, isa.CondJump, isa.Call:
 			t := d.sp.off(in.Target)
 			out = append(out, flow{off, t})
-			if t != none && !d.seen.has(t) {
+			if t != none && !d.seen.claimed(t) {
 				stack = append(stack, t)
 			}
 			if in.Flow == isa.Call && t != none && d.noRetStub.has(t) {

@@ -45,6 +45,16 @@ func TestRows(t *testing.T) {
 	}
 }
 
+func TestRows_of_a_part(t *testing.T) {
+	got, err := rows([]byte(`{"properties":{"outer":{"$ref":"#/$defs/o"}},"$defs":{"o":{"properties":{"inner":{"type":"string"}}}}}`), "outer")
+	if err != nil || len(got) != 1 || got[0].Name != "inner" {
+		t.Errorf("rows are %+v, err %v", got, err)
+	}
+	if _, err := rows([]byte(`{"type":"object"}`), "outer"); err == nil {
+		t.Error("a missing property gives rows")
+	}
+}
+
 func TestRows_of_recursive_schemas_end(t *testing.T) {
 	got, err := rows([]byte(`{"type":"object","properties":{"next":{"$ref":"#/$defs/n"}},"$defs":{"n":{"type":"object","properties":{"next":{"$ref":"#/$defs/n"}}},"loop":{"$ref":"#/$defs/loop"}}}`))
 	if err != nil || len(got) != 2 {

@@ -100,7 +100,12 @@ func toolOnPage(t catalog.Tool, usage string) (pageTool, error) {
 	if p.Input, err = rows(t.InputSchema); err != nil {
 		return p, fmt.Errorf("input of %s: %w", t.Name, err)
 	}
-	if p.Output, err = rows(t.OutputSchema); err != nil {
+	// Of an evidence record only the finding differs from tool to tool.
+	var finding []string
+	if t.Evidence != nil {
+		finding = []string{"normalized_result"}
+	}
+	if p.Output, err = rows(t.OutputSchema, finding...); err != nil {
 		return p, fmt.Errorf("output of %s: %w", t.Name, err)
 	}
 	words := []string{t.Name, strings.ReplaceAll(t.Name, "_", " "), t.Title, t.Description, t.Family}
@@ -164,6 +169,14 @@ func describe(r catalog.Revision) string {
 		s += ", with local changes"
 	}
 	return s
+}
+
+// ResultHead says whether the result comes inside an evidence record.
+func (t pageTool) ResultHead() string {
+	if t.Evidence != nil {
+		return "Result, sealed as evidence"
+	}
+	return "Result"
 }
 
 var pageFuncs = template.FuncMap{

@@ -22,15 +22,22 @@ type Row struct {
 
 const maxRows = 400 // of one schema on the page; the JSON has them all
 
-// rows flattens an advertised schema: properties in their order, nested ones
-// below with a greater depth.
-func rows(schema []byte) ([]Row, error) {
+// rows flattens an advertised schema, or the part of it that the names of
+// properties lead to: properties in their order, nested ones below with a
+// greater depth.
+func rows(schema []byte, path ...string) ([]Row, error) {
 	root, err := readValue(jsontext.NewDecoder(bytes.NewReader(schema)))
 	if err != nil {
 		return nil, fmt.Errorf("reading a schema: %w", err)
 	}
 	f := flattener{root: root}
-	f.properties(root, 0, nil)
+	at := root
+	for _, name := range path {
+		if at = f.resolve(at).get("properties").get(name); at == nil {
+			return nil, fmt.Errorf("the schema has no property %s", name)
+		}
+	}
+	f.properties(at, 0, nil)
 	return f.rows, nil
 }
 

@@ -25,6 +25,8 @@
     });
     groups.forEach(function (g) {
       g.hidden = !g.querySelector("article:not([hidden]), li:not([hidden])");
+      var figure = g.querySelector("h2 > span");
+      if (figure) figure.textContent = g.querySelectorAll("li:not([hidden])").length;
     });
     nothing.hidden = any;
     lead.hidden = words.length > 0;

@@ -165,6 +165,10 @@ func TestPage_in_a_browser(t *testing.T) {
 	}
 	screenshot(b, "dark.png")
 
+	// A link into the page shows what it names.
+	b.open("file://" + filepath.Join(dir, "index.html") + "#error-procedure_not_found")
+	b.until(`(() => { const r = document.getElementById("error-procedure_not_found").getBoundingClientRect(); return r.top >= 0 && r.bottom < innerHeight })()`)
+	screenshot(b, "link.png")
 	if c := b.complaints(); len(c) > 0 {
 		t.Errorf("the page complained: %q", c)
 	}

@@ -77,6 +77,7 @@ func (h *Handlers) summary(ctx context.Context, filters *tool.GetEvidenceBundleI
 		return nil, err
 	}
 	rows := []tool.GetEvidenceBundleOutputResultRecord{}
+	known := &parts{providers: map[string]model.Provider{}, subjects: map[string]*model.EvidenceSubject{}}
 	for _, s := range h.ledger().Summaries() {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -84,7 +85,7 @@ func (h *Handlers) summary(ctx context.Context, filters *tool.GetEvidenceBundleI
 		if !match(&s) {
 			continue
 		}
-		row, err := rowOf(&s)
+		row, err := known.row(&s)
 		if err != nil {
 			return nil, err
 		}
@@ -115,28 +116,54 @@ func matcher(f *tool.GetEvidenceBundleInputFilters) (func(*store.Summary) bool, 
 	}, nil
 }
 
-func rowOf(s *store.Summary) (tool.GetEvidenceBundleOutputResultRecord, error) {
-	row := tool.GetEvidenceBundleOutputResultRecord{
+// parts are what many summaries have in common, read once.
+type parts struct {
+	providers map[string]model.Provider
+	subjects  map[string]*model.EvidenceSubject
+}
+
+func (p *parts) provider(doc string) (v model.Provider, err error) {
+	v, ok := p.providers[doc]
+	if !ok {
+		err = wire.Decode([]byte(doc), wire.InputDepth, &v, (*model.Provider).DecodeJSON)
+		p.providers[doc] = v
+	}
+	return v, err
+}
+
+func (p *parts) subject(doc string) (*model.EvidenceSubject, error) {
+	if doc == "null" {
+		return nil, nil
+	}
+	v, ok := p.subjects[doc]
+	if ok {
+		return v, nil
+	}
+	v = new(model.EvidenceSubject)
+	err := wire.Decode([]byte(doc), wire.InputDepth, v, (*model.EvidenceSubject).DecodeJSON)
+	p.subjects[doc] = v
+	return v, err
+}
+
+func (p *parts) row(s *store.Summary) (row tool.GetEvidenceBundleOutputResultRecord, err error) {
+	row = tool.GetEvidenceBundleOutputResultRecord{
 		EvidenceID: s.ID.String(), Operation: s.Operation, PredicateType: s.PredicateType, Bytes: int64(s.Bytes),
 	}
-	if err := wire.Decode([]byte(s.Provider), wire.InputDepth, &row.Provider, (*model.Provider).DecodeJSON); err != nil {
+	if row.Provider, err = p.provider(s.Provider); err != nil {
 		return row, fmt.Errorf("reading the summary of %s: %w", s.ID, err)
 	}
-	if s.Subject != "null" {
-		row.Subject = new(model.EvidenceSubject)
-		if err := wire.Decode([]byte(s.Subject), wire.InputDepth, row.Subject, (*model.EvidenceSubject).DecodeJSON); err != nil {
-			return row, fmt.Errorf("reading the summary of %s: %w", s.ID, err)
-		}
+	if row.Subject, err = p.subject(s.Subject); err != nil {
+		return row, fmt.Errorf("reading the summary of %s: %w", s.ID, err)
 	}
 	if s.ProfileDigest != "" {
 		row.AnalysisProfileDigest = &s.ProfileDigest
 	}
-	if p := s.Procedure; p != nil {
-		addr, err := engine.ParseAddress(p.Address)
+	if at := s.Procedure; at != nil {
+		addr, err := engine.ParseAddress(at.Address)
 		if err == nil {
 			row.Procedure = &model.SymbolRef{Address: addr}
-			if p.Name != "" {
-				row.Procedure.Name = &p.Name
+			if at.Name != "" {
+				row.Procedure.Name = &at.Name
 			}
 		}
 	}

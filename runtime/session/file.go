@@ -141,6 +141,9 @@ func reason(err error) string {
 	if cause := new(fs.PathError); errors.As(err, &cause) {
 		return cause.Err.Error()
 	}
+	if text, ok := strings.CutPrefix(err.Error(), "EvalSymlinks: "); ok {
+		return text
+	}
 	return err.Error()
 }
 

@@ -5,6 +5,7 @@ import (
 	"os"
 	"testing"
 
+	"rea/providers/embedded/ir"
 	"rea/providers/embedded/isa"
 )
 
@@ -52,5 +53,23 @@ func BenchmarkNew(b *testing.B) {
 		if _, err := buildSet(tables, 1); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// BenchmarkLift reports the time per instruction to lift a linear sweep.
+func BenchmarkLift(b *testing.B) {
+	code := benchmarkCode(b)
+	d := New(64)
+	var out ir.Code
+	off := 0
+	b.ReportAllocs()
+	for b.Loop() {
+		if off >= len(code) {
+			off = 0
+		}
+		if len(out.Insts) > 2000 {
+			out.Reset()
+		}
+		off += d.Lift(code[off:], uint64(off), &out)
 	}
 }

@@ -203,6 +203,9 @@ func newEntry(sems map[string]*semantic, sp space, name, key, ops, flagText stri
 		e.addOperand(e.ops[i], access)
 	}
 	e.selectOperands(sem)
+	if e.lift = lifterOf(key); e.lift == nil {
+		e.lift = lifterOf(key + "/" + strconv.Itoa(int(e.nops)))
+	}
 	return e, nil
 }
 

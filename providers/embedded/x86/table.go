@@ -146,6 +146,7 @@ const (
 // entry is one instruction form.
 type entry struct {
 	name          string
+	lift          func(*lifter) // nil: opaque
 	ops           [5]operand
 	nops          uint8
 	flags         flags

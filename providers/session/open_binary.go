@@ -24,7 +24,7 @@ func (h *Handlers) OpenBinary(ctx context.Context, in *tool.OpenBinaryInput) (*t
 		return nil, err
 	}
 	r := tool.OpenBinaryOutputResult{
-		Target: bound.TargetModel(), RunID: bound.RunID, Binding: bound.Model(), Limitations: []string{},
+		Target: bound.TargetModel(), RunID: bound.RunID, Binding: bound.Model(), Limitations: append([]string{}, bound.Limitations...),
 	}
 	if s := bound.Snapshot(); s != nil {
 		r.Snapshot = &tool.OpenBinaryOutputResultSnapshot{Path: s.Path, Entries: int64(s.Entries)}

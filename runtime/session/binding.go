@@ -20,10 +20,13 @@ type Binding struct {
 	Engine engine.Engine // nil when no engine is bound
 	Notes  *Notes
 	RunID  string
+	// Limitations are what opening already knows can't be had.
+	Limitations []string
 
-	choice engine.Choice
-	held   *heldEngine
-	reuse  *reuse
+	choice  engine.Choice
+	profile model.AnalysisProfile // of Engine
+	held    *heldEngine
+	reuse   *reuse
 
 	ctx     context.Context // ends when calls must give up the target
 	cancel  context.CancelCauseFunc
@@ -47,12 +50,21 @@ func (b *Binding) Model() *model.EngineBinding {
 	if b.Engine == nil {
 		return nil
 	}
-	profile := b.Engine.Profile()
 	return &model.EngineBinding{
-		Provider:        profile.Provider,
+		Provider:        b.profile.Provider,
 		SelectionSource: b.choice.Source,
-		AnalysisProfile: profile,
+		AnalysisProfile: b.profile,
 	}
+}
+
+// Profile is the exact configuration of the bound engine, nil when there is
+// none. It is asked for once, when the engine is bound.
+func (b *Binding) Profile() *model.AnalysisProfile {
+	if b.Engine == nil {
+		return nil
+	}
+	profile := b.profile
+	return &profile
 }
 
 // Subject is the target as Evidence names it.

@@ -150,8 +150,8 @@ func (s *Session) Candidates(ctx context.Context) []model.EngineCandidate {
 	selected := ""
 	if b != nil {
 		target = b.Target
-		if b.Engine != nil {
-			selected = b.Engine.Profile().Provider.ID
+		if p := b.Profile(); p != nil {
+			selected = p.Provider.ID
 		}
 	}
 	return engine.Candidates(ctx, s.config.Providers, target, selected)
@@ -245,6 +245,11 @@ func (s *Session) Open(ctx context.Context, req OpenRequest) (*Binding, error) {
 func (s *Session) bind(ctx context.Context, b *Binding) error {
 	provider, err := engine.Select(ctx, s.config.Providers, b.Target, b.choice)
 	if err != nil {
+		if b.choice.ID == "" && noneSupports(err) {
+			b.Limitations = append(b.Limitations, "no engine analyses "+string(b.Target.Architecture)+
+				" code; only what the file's own tables say can be had")
+			return nil
+		}
 		return err
 	}
 	if s.share(b, provider.Describe().Provider.ID) {
@@ -254,8 +259,19 @@ func (s *Session) bind(ctx context.Context, b *Binding) error {
 	if err != nil {
 		return err
 	}
-	b.Engine, b.held = eng, &heldEngine{engine: eng, refs: 1}
+	b.Engine, b.profile, b.held = eng, eng.Profile(), &heldEngine{engine: eng, refs: 1}
 	return nil
+}
+
+// noneSupports tells that an engine was looked for and none fits the target,
+// which leaves what format tools read. A wish that can't be met is an error.
+func noneSupports(err error) bool {
+	var f *fault.Error
+	if !errors.As(err, &f) {
+		return false
+	}
+	d, ok := f.Details.(*fault.ProviderSelectionDetails)
+	return ok && d.Kind == fault.ProviderSelectionDetailsKindUnsupported
 }
 
 // share lets b continue with the engine and the notes of the current binding
@@ -264,14 +280,14 @@ func (s *Session) share(b *Binding, provider string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	old := s.current
-	if old == nil || old.held == nil || old.Engine.Profile().Provider.ID != provider {
+	if old == nil || old.held == nil || old.profile.Provider.ID != provider {
 		return false
 	}
 	t, o := b.Target, old.Target
 	if t.SHA256 != o.SHA256 || t.Path != o.Path || t.Slice != o.Slice {
 		return false
 	}
-	b.Target, b.Notes, b.Engine, b.held = o, old.Notes, old.Engine, old.held
+	b.Target, b.Notes, b.Engine, b.profile, b.held = o, old.Notes, old.Engine, old.profile, old.held
 	b.reuse.made = old.reuse.takeMade()
 	b.held.refs++
 	return true

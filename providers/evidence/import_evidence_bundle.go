@@ -2,9 +2,11 @@ package evidence
 
 import (
 	"context"
+	"io"
 
 	"rea/generated/tool"
 	store "rea/runtime/evidence"
+	"rea/runtime/progress"
 )
 
 // ImportEvidenceBundle verifies a bundle and admits its records, all or none.
@@ -14,7 +16,7 @@ func (h *Handlers) ImportEvidenceBundle(ctx context.Context, in *tool.ImportEvid
 		return nil, err
 	}
 	defer file.Close()
-	info, err := h.ledger().Import(ctx, file, store.DefaultImportLimits)
+	info, err := h.ledger().Import(ctx, &progressing{ctx: ctx, r: file}, store.DefaultImportLimits)
 	if err != nil {
 		return nil, err
 	}
@@ -22,4 +24,18 @@ func (h *Handlers) ImportEvidenceBundle(ctx context.Context, in *tool.ImportEvid
 		Imported: int64(info.Added), AlreadyHeld: int64(info.Records - info.Added),
 		Total: int64(h.ledger().Len()), BundleSHA256: info.SHA256,
 	}}, nil
+}
+
+// progressing tells how far reading is.
+type progressing struct {
+	ctx  context.Context
+	r    io.Reader
+	done int64
+}
+
+func (p *progressing) Read(b []byte) (int, error) {
+	n, err := p.r.Read(b)
+	p.done += int64(n)
+	progress.Reportf(p.ctx, "reading the bundle: %d MB", p.done>>20)
+	return n, err
 }

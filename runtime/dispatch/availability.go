@@ -24,8 +24,8 @@ func (d *Dispatcher) stateOf(b *session.Binding) state {
 	s := state{features: d.config.Session.Client().Features}
 	if b != nil {
 		s.open = true
-		if b.Engine != nil {
-			s.engine = b.Engine.Profile().Provider.ID
+		if p := b.Profile(); p != nil {
+			s.engine = p.Provider.ID
 			s.capabilities = b.Engine.Capabilities()
 		}
 	}

@@ -3,7 +3,9 @@ package dispatch
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
+	"syscall"
 
 	"rea/generated/fault"
 	"rea/generated/model"
@@ -17,6 +19,9 @@ import (
 func (d *Dispatcher) explain(ctx context.Context, spec *tool.Spec, err error) error {
 	var known *fault.Error
 	if errors.As(err, &known) {
+		if !slices.Contains(spec.Errors, known.Code) {
+			d.config.Log.Warn("error that the contract does not declare", "tool", spec.Name, "code", known.Code)
+		}
 		return known
 	}
 	if errors.Is(err, context.Canceled) || ctx.Err() != nil && errors.Is(ctx.Err(), context.Canceled) {
@@ -31,6 +36,9 @@ func (d *Dispatcher) explain(ctx context.Context, spec *tool.Spec, err error) er
 			Operation: "write", Path: session.Printable(file.Path), Reason: file.Reason,
 			Kind: fault.ArtifactOperationFailedDetailsKind(file.Kind),
 		}, err)
+	}
+	if errors.Is(err, evidence.ErrFull) || errors.Is(err, syscall.ENOSPC) {
+		return storage(err)
 	}
 	var argument *model.InvalidError
 	if errors.As(err, &argument) {

@@ -3,6 +3,7 @@ package dispatch
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -44,9 +45,8 @@ func (d *Dispatcher) seal(ctx context.Context, call *session.Call, spec *tool.Sp
 			record.Subject = bound.Subject()
 		}
 		if call.UsedEngine() {
-			profile := bound.Engine.Profile()
-			record.AnalysisProfile = &profile
-			record.Provider = profile.Provider
+			record.AnalysisProfile = bound.Profile()
+			record.Provider = record.AnalysisProfile.Provider
 		}
 	}
 	if err := wire.Decode(parameters, wire.RecordDepth, &record.Parameters, readParameters); err != nil {
@@ -92,8 +92,12 @@ func links(ids []string) []string {
 
 // storage is the fault for a record that cannot be kept.
 func storage(err error) error {
+	resource := fault.ResourceConstraintDetailsResourceMemory
+	if errors.Is(err, evidence.ErrFull) {
+		resource = fault.ResourceConstraintDetailsResourceEntries
+	}
 	return fault.ResourceConstraint(fault.ResourceConstraintDetails{
-		Resource: fault.ResourceConstraintDetailsResourceMemory,
+		Resource: resource,
 		Reason:   "the record cannot be kept: " + bounded(err.Error()),
 	}, err)
 }

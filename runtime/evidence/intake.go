@@ -22,6 +22,9 @@ func (l *Ledger) Intake() (*Intake, error) {
 
 // Add stores a record. The records of one intake must differ in identity.
 func (in *Intake) Add(r *Record) error {
+	if in.ledger.Len()+len(in.entries) >= MaxRecords {
+		return ErrFull
+	}
 	e := newEntry(r)
 	at, err := in.segment.write(r.canonical)
 	if err != nil {

@@ -13,6 +13,13 @@ import (
 // writes to a segment.
 const DefaultMemory = 16 << 20
 
+// MaxRecords is how many records a ledger holds; the index of so many takes some
+// hundred megabytes.
+const MaxRecords = 250_000
+
+// ErrFull is returned for a record beyond [MaxRecords].
+var ErrFull = fmt.Errorf("the ledger holds %d records, which is the limit", MaxRecords)
+
 // ErrNotHeld is returned for an id that the ledger does not hold.
 var ErrNotHeld = errors.New("the ledger holds no such record")
 
@@ -68,6 +75,9 @@ func (l *Ledger) Append(r *Record) (added bool, err error) {
 	defer l.writing.Unlock()
 	if l.Has(r.id) {
 		return false, nil
+	}
+	if l.Len() >= MaxRecords {
+		return false, ErrFull
 	}
 	e := newEntry(r)
 	if l.fits(len(r.canonical)) {

@@ -178,8 +178,7 @@ func (s *Session) unfit(b *Binding, r *evidence.Record) string {
 	case b.Engine == nil:
 		return "a record was made by an engine, and none is bound"
 	}
-	profile := b.Engine.Profile()
-	if !sameJSON(m.AnalysisProfile, &profile) || !sameJSON(&m.Provider, &profile.Provider) {
+	if !sameJSON(m.AnalysisProfile, &b.profile) || !sameJSON(&m.Provider, &b.profile.Provider) {
 		return fmt.Sprintf("a record was made by engine %s with another version or profile", m.Provider.ID)
 	}
 	return ""

@@ -6,18 +6,40 @@ import "rea/generated/wire"
 
 type ArtifactIntegrityMismatchDetails struct {
 	Path           string
-	DeclaredSHA256 string
-	ObservedSHA256 string
+	Algorithm      string
+	Declared       *string
+	Observed       *string
+	ObservedSHA256 *string
+	Unpacked       bool
+	Cause          string
+	// Tool to repeat.
+	Operation string
 }
 
 // AppendJSON appends the object.
 func (v *ArtifactIntegrityMismatchDetails) AppendJSON(b []byte) []byte {
 	b = append(b, `{"path":`...)
 	b = wire.AppendString(b, v.Path)
-	b = append(b, `,"declared_sha256":`...)
-	b = wire.AppendString(b, v.DeclaredSHA256)
+	b = append(b, `,"algorithm":`...)
+	b = wire.AppendString(b, v.Algorithm)
+	b = append(b, `,"declared":`...)
+	b = wire.AppendNullable(b, v.Declared, func(v *string, b []byte) []byte {
+		return wire.AppendString(b, *v)
+	})
+	b = append(b, `,"observed":`...)
+	b = wire.AppendNullable(b, v.Observed, func(v *string, b []byte) []byte {
+		return wire.AppendString(b, *v)
+	})
 	b = append(b, `,"observed_sha256":`...)
-	b = wire.AppendString(b, v.ObservedSHA256)
+	b = wire.AppendNullable(b, v.ObservedSHA256, func(v *string, b []byte) []byte {
+		return wire.AppendString(b, *v)
+	})
+	b = append(b, `,"unpacked":`...)
+	b = wire.AppendBool(b, v.Unpacked)
+	b = append(b, `,"cause":`...)
+	b = wire.AppendString(b, v.Cause)
+	b = append(b, `,"operation":`...)
+	b = wire.AppendString(b, v.Operation)
 	return append(b, `}`...)
 }
 
@@ -27,7 +49,7 @@ func (v *ArtifactIntegrityMismatchDetails) DecodeJSON(d *wire.Decoder) error {
 	if err := d.Object(); err != nil {
 		return err
 	}
-	var has [3]bool
+	var has [8]bool
 	for {
 		name, more, err := d.Name()
 		if err != nil {
@@ -40,14 +62,35 @@ func (v *ArtifactIntegrityMismatchDetails) DecodeJSON(d *wire.Decoder) error {
 		case "path":
 			has[0] = true
 			err = d.String(&v.Path)
-		case "declared_sha256":
+		case "algorithm":
 			has[1] = true
-			err = d.String(&v.DeclaredSHA256)
-		case "observed_sha256":
+			err = d.String(&v.Algorithm)
+		case "declared":
 			has[2] = true
-			err = d.String(&v.ObservedSHA256)
+			err = wire.Nullable(d, &v.Declared, func(v *string, d *wire.Decoder) error {
+				return d.String(v)
+			})
+		case "observed":
+			has[3] = true
+			err = wire.Nullable(d, &v.Observed, func(v *string, d *wire.Decoder) error {
+				return d.String(v)
+			})
+		case "observed_sha256":
+			has[4] = true
+			err = wire.Nullable(d, &v.ObservedSHA256, func(v *string, d *wire.Decoder) error {
+				return d.String(v)
+			})
+		case "unpacked":
+			has[5] = true
+			err = d.Bool(&v.Unpacked)
+		case "cause":
+			has[6] = true
+			err = d.String(&v.Cause)
+		case "operation":
+			has[7] = true
+			err = d.String(&v.Operation)
 		default:
-			err = d.Unknown(name, "path, declared_sha256, observed_sha256")
+			err = d.Unknown(name, "path, algorithm, declared, observed, observed_sha256, unpacked, cause, operation")
 		}
 		if err != nil {
 			return err
@@ -57,10 +100,25 @@ func (v *ArtifactIntegrityMismatchDetails) DecodeJSON(d *wire.Decoder) error {
 		return d.Missing("path")
 	}
 	if !has[1] {
-		return d.Missing("declared_sha256")
+		return d.Missing("algorithm")
 	}
 	if !has[2] {
+		return d.Missing("declared")
+	}
+	if !has[3] {
+		return d.Missing("observed")
+	}
+	if !has[4] {
 		return d.Missing("observed_sha256")
+	}
+	if !has[5] {
+		return d.Missing("unpacked")
+	}
+	if !has[6] {
+		return d.Missing("cause")
+	}
+	if !has[7] {
+		return d.Missing("operation")
 	}
 	return nil
 }
@@ -75,8 +133,8 @@ func ArtifactIntegrityMismatch(d ArtifactIntegrityMismatchDetails, cause error) 
 	return &Error{
 		Code:        ArtifactIntegrityMismatchCode,
 		Category:    IntegrityMismatch,
-		Message:     shown(d.Path) + " contradicts its declared hash",
-		Remediation: Remediation{Action: "Treat the bytes as altered; continue past it only with integrity_policy record-and-continue."},
+		Message:     shown(d.Path) + " contradicts its declared " + plain(d.Algorithm) + ": " + plain(d.Cause),
+		Remediation: Remediation{Action: "Treat the bytes as altered. To record them and go on, repeat the operation with integrity_policy record-and-continue."},
 		Details:     &d,
 		Cause:       cause,
 	}

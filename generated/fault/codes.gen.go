@@ -8,6 +8,7 @@ func Codes() []Code {
 		AddressNotMappedCode,
 		AmbiguousProcedureCode,
 		AnnotationLimitCode,
+		ArtifactEntryUnavailableCode,
 		ArtifactIntegrityMismatchCode,
 		ArtifactOperationFailedCode,
 		CancelledCode,

@@ -238,6 +238,16 @@ var cases = []contractCase{
 		},
 	},
 	{
+		spec:   &inspectArtifactSpec,
+		input:  decoder(DecodeInspectArtifactInput),
+		output: decoder(DecodeInspectArtifactOutput),
+		rejects: []reject{
+			{"no path", `{}`, "/path"},
+			{"unknown policy", `{"path":"/tmp/a","integrity_policy":"ignore"}`, "/integrity_policy"},
+			{"depth 0", `{"path":"/tmp/a","max_depth":0}`, "/max_depth"},
+		},
+	},
+	{
 		spec:   &inspectBinaryLayoutSpec,
 		input:  decoder(DecodeInspectBinaryLayoutInput),
 		output: decoder(DecodeInspectBinaryLayoutOutput),

@@ -44,6 +44,12 @@ type AnalysisHandlers interface {
 	TraceNativeValues(context.Context, *TraceNativeValuesInput) (*Finding[TraceNativeValuesOutput], error)
 }
 
+// ArtifactsHandlers are the tools of family artifacts.
+type ArtifactsHandlers interface {
+	// InspectArtifact: Inspect an artifact
+	InspectArtifact(context.Context, *InspectArtifactInput) (*Finding[InspectArtifactOutput], error)
+}
+
 // BinaryHandlers are the tools of family binary.
 type BinaryHandlers interface {
 	// InspectBinaryLayout: Binary layout
@@ -154,16 +160,17 @@ type SessionHandlers interface {
 
 // Families are the handlers of all families. The tools of a nil one have no binding.
 type Families struct {
-	Analysis AnalysisHandlers
-	Binary   BinaryHandlers
-	Evidence EvidenceHandlers
-	Native   NativeHandlers
-	Session  SessionHandlers
+	Analysis  AnalysisHandlers
+	Artifacts ArtifactsHandlers
+	Binary    BinaryHandlers
+	Evidence  EvidenceHandlers
+	Native    NativeHandlers
+	Session   SessionHandlers
 }
 
 // Bindings joins handlers and contracts, in order of tool name.
 func Bindings(f Families) []Binding {
-	list := make([]Binding, 0, 62)
+	list := make([]Binding, 0, 63)
 	if h := f.Analysis; h != nil {
 		list = append(list,
 			sealed(&analyzeFunctionSpec, DecodeAnalyzeFunctionInput, h.AnalyzeFunction),
@@ -182,6 +189,11 @@ func Bindings(f Families) []Binding {
 			sealed(&traceCallPathSpec, DecodeTraceCallPathInput, h.TraceCallPath),
 			sealed(&traceFeatureSpec, DecodeTraceFeatureInput, h.TraceFeature),
 			sealed(&traceNativeValuesSpec, DecodeTraceNativeValuesInput, h.TraceNativeValues),
+		)
+	}
+	if h := f.Artifacts; h != nil {
+		list = append(list,
+			sealed(&inspectArtifactSpec, DecodeInspectArtifactInput, h.InspectArtifact),
 		)
 	}
 	if h := f.Binary; h != nil {
@@ -282,6 +294,7 @@ func Specs() []*Spec {
 		&inlineCommentSpec,
 		&inspectAddressContextSpec,
 		&inspectAnalysisViewSpec,
+		&inspectArtifactSpec,
 		&inspectBinaryLayoutSpec,
 		&inspectNativeAPISpec,
 		&inspectNativeDataTypeSpec,
@@ -322,5 +335,5 @@ func Specs() []*Spec {
 
 // FamilyNames are all families in order of name.
 func FamilyNames() []string {
-	return []string{"analysis", "binary", "evidence", "native", "session"}
+	return []string{"analysis", "artifacts", "binary", "evidence", "native", "session"}
 }

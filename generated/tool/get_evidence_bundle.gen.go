@@ -513,6 +513,7 @@ var getEvidenceBundleSpec = Spec{
 	Errors: []fault.Code{
 		fault.CancelledCode,
 		fault.ExecutionFailureCode,
+		fault.InvalidAddressCode,
 		fault.InvalidRequestCode,
 		fault.ResourceConstraintCode,
 	},

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"rea/providers/embedded/ir"
 	"rea/providers/embedded/isa"
 )
 
@@ -56,5 +57,23 @@ func BenchmarkDecode(b *testing.B) {
 		}
 		d.Decode(code[off:], uint64(off), &in)
 		off += 4
+	}
+}
+
+// BenchmarkLift reports the time per instruction to lift a linear sweep.
+func BenchmarkLift(b *testing.B) {
+	_, code := textSection(b, goProgram(b))
+	d := New()
+	var out ir.Code
+	off := 0
+	b.ReportAllocs()
+	for b.Loop() {
+		if off+4 > len(code) {
+			off = 0
+		}
+		if len(out.Insts) > 2000 {
+			out.Reset()
+		}
+		off += d.Lift(code[off:off+4], uint64(off), &out)
 	}
 }

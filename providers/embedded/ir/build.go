@@ -45,6 +45,18 @@ func (c *Code) Binary(op Op, a, b Value) Value {
 	if a.Kind == Const && b.Kind == Const && a.Bits <= 64 && bits <= 64 {
 		return Constant(fold(op, a.Bits, a.N, b.N, b.Bits), bits)
 	}
+	if a.Kind == Const && b.Kind != Const {
+		switch op {
+		case Add, Mul, And, Or, Xor, Eq, Ne:
+			a, b = b, a
+		}
+	}
+	switch {
+	case op == And && b.IsConst(0):
+		return Constant(0, bits)
+	case op == And && b.Kind == Const && bits <= 64 && b == Constant(^uint64(0), bits), op == Mul && b.IsConst(1):
+		return a
+	}
 	if b.IsConst(0) {
 		switch op {
 		case Add, Sub, Or, Xor, Shl, ShrU, ShrS, RotL, RotR:

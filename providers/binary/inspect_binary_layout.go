@@ -198,8 +198,9 @@ func page[T any](rows []T, offset, limit int64) query.Page[T] {
 	return p
 }
 
-// size is a length or offset of a file, whatever the file claims.
-func size(n uint64) int64 { return int64(min(n, 1<<63-1)) }
+// size is a length or offset of a file, whatever the file claims. Damaged files
+// claim more than JSON carries exactly; that is cut to the largest number it does.
+func size(n uint64) int64 { return int64(min(n, 1<<53-1)) }
 
 func address(a uint64) *model.Address {
 	v := model.Address(a)

@@ -152,7 +152,7 @@ func (e *Engine) DataType(ctx context.Context, name string) (*model.DataType, er
 func dataType(n dwarf.NamedType, t *dwarf.Type) *model.DataType {
 	out := &model.DataType{Name: n.Name, Kind: dataTypeKind(t.Kind), Members: []model.DataTypeMember{}, Source: "DWARF"}
 	if t.Size > 0 {
-		size := int64(t.Size)
+		size := exact(t.Size)
 		out.Size = &size
 	}
 	if u := t.Underlying; u != "" {
@@ -171,11 +171,11 @@ func dataType(n dwarf.NamedType, t *dwarf.Type) *model.DataType {
 			m.Name = "(base class)"
 		}
 		if f.HasOffset {
-			at := int64(f.Offset)
+			at := exact(f.Offset)
 			m.Offset = &at
 		}
 		if f.BitSize > 0 {
-			bits := int64(f.BitSize)
+			bits := exact(f.BitSize)
 			m.BitSize = &bits
 		}
 		out.Members = append(out.Members, m)

@@ -176,18 +176,22 @@ func (e *Engine) measureSections() []sectionFact {
 	return out
 }
 
+// exact is a length or offset of the file, cut to the largest number that JSON
+// carries exactly; only damaged files claim more.
+func exact(n uint64) int64 { return int64(min(n, 1<<53-1)) }
+
 // Segments are the mapped segments with their sections, and the sections outside of all.
 func (e *Engine) Segments(context.Context) ([]model.Segment, []model.Section, error) {
 	segments := make([]model.Segment, len(e.im.Segments))
 	for i := range e.im.Segments {
 		s := &e.im.Segments[i]
 		segments[i] = model.Segment{
-			Name: s.Name, Start: model.Address(s.Addr), End: model.Address(s.Addr + s.Size), FileSize: int64(s.FileSize),
+			Name: s.Name, Start: model.Address(s.Addr), End: model.Address(s.Addr + s.Size), FileSize: exact(s.FileSize),
 			Readable: s.Perm.Read, Writable: s.Perm.Write, Executable: s.Perm.Execute,
 			Provenance: provenance[e.im.Format], Sections: []model.Section{},
 		}
 		if s.FileSize > 0 {
-			off := int64(s.Offset)
+			off := exact(s.Offset)
 			segments[i].FileOffset = &off
 		}
 	}
@@ -218,11 +222,11 @@ var provenance = map[object.Format]string{
 
 func sectionRow(s sectionFact) model.Section {
 	row := model.Section{
-		Name: s.Name, Type: s.Type, Start: model.Address(s.Addr), End: model.Address(s.Addr + s.Size), FileSize: int64(s.FileSize),
+		Name: s.Name, Type: s.Type, Start: model.Address(s.Addr), End: model.Address(s.Addr + s.Size), FileSize: exact(s.FileSize),
 		Readable: s.Perm.Read, Writable: s.Perm.Write, Executable: s.Perm.Execute, Mapped: s.Mapped, Entropy: s.entropy,
 	}
 	if s.FileSize > 0 {
-		off := int64(s.Offset)
+		off := exact(s.Offset)
 		row.FileOffset = &off
 	}
 	return row

@@ -11,6 +11,7 @@ import (
 	"rea/generated/schema"
 	"rea/generated/tool"
 	"rea/providers/analysis"
+	"rea/providers/artifacts"
 	"rea/providers/binary"
 	"rea/providers/embedded"
 	evidencefamily "rea/providers/evidence"
@@ -46,10 +47,11 @@ type setup struct {
 func families(s setup, sess *session.Session, availability func(context.Context) []model.ToolAvailability) tool.Families {
 	source := query.Source(session.Source)
 	return tool.Families{
-		Analysis: analysis.New(source),
-		Binary:   binary.New(session.Target),
-		Evidence: evidencefamily.New(evidencefamily.Config{Session: sess, Budget: int64(s.budget)}),
-		Native:   native.New(source),
+		Analysis:  analysis.New(source),
+		Artifacts: artifacts.New(),
+		Binary:    binary.New(session.Target),
+		Evidence:  evidencefamily.New(evidencefamily.Config{Session: sess, Budget: int64(s.budget)}),
+		Native:    native.New(source),
 		Session: sessionfamily.New(sessionfamily.Config{
 			Session:      sess,
 			Availability: availability,
@@ -97,7 +99,7 @@ func assemble(s setup) (d *dispatch.Dispatcher, done func()) {
 
 		Ephemeral: s.single,
 
-		Log:      slog.New(slog.NewTextHandler(s.log, nil)),
+		Log: slog.New(slog.NewTextHandler(s.log, nil)),
 	})
 	return d, func() { sess.Close(context.Background(), nil) }
 }

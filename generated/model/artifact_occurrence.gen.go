@@ -26,6 +26,8 @@ type ArtifactOccurrence struct {
 	PackedSize   *int64
 	// Compression in the container.
 	Method *string
+	// Of the content, by its bytes.
+	Format *string
 	// Unix permissions, octal.
 	Mode *string
 	// manifest, signature, executable, library, script, bundle …, by name and
@@ -72,6 +74,10 @@ func (v *ArtifactOccurrence) AppendJSON(b []byte) []byte {
 	b = wire.AppendNullable(b, v.Method, func(v *string, b []byte) []byte {
 		return wire.AppendString(b, *v)
 	})
+	b = append(b, `,"format":`...)
+	b = wire.AppendNullable(b, v.Format, func(v *string, b []byte) []byte {
+		return wire.AppendString(b, *v)
+	})
 	b = append(b, `,"mode":`...)
 	b = wire.AppendNullable(b, v.Mode, func(v *string, b []byte) []byte {
 		return wire.AppendString(b, *v)
@@ -107,7 +113,7 @@ func (v *ArtifactOccurrence) DecodeJSON(d *wire.Decoder) error {
 	if err := d.Object(); err != nil {
 		return err
 	}
-	var has [17]bool
+	var has [18]bool
 	for {
 		name, more, err := d.Name()
 		if err != nil {
@@ -154,42 +160,47 @@ func (v *ArtifactOccurrence) DecodeJSON(d *wire.Decoder) error {
 			err = wire.Nullable(d, &v.Method, func(v *string, d *wire.Decoder) error {
 				return d.String(v)
 			})
-		case "mode":
+		case "format":
 			has[9] = true
+			err = wire.Nullable(d, &v.Format, func(v *string, d *wire.Decoder) error {
+				return d.String(v)
+			})
+		case "mode":
+			has[10] = true
 			err = wire.Nullable(d, &v.Mode, func(v *string, d *wire.Decoder) error {
 				return d.String(v)
 			})
 		case "role":
-			has[10] = true
+			has[11] = true
 			err = wire.Nullable(d, &v.Role, func(v *string, d *wire.Decoder) error {
 				return d.String(v)
 			})
 		case "link":
-			has[11] = true
+			has[12] = true
 			err = wire.Nullable(d, &v.Link, func(v *string, d *wire.Decoder) error {
 				return d.String(v)
 			})
 		case "offset":
-			has[12] = true
+			has[13] = true
 			err = wire.Nullable(d, &v.Offset, func(v *int64, d *wire.Decoder) error {
 				return d.Int(v, 0, math.MaxInt64)
 			})
 		case "encrypted":
-			has[13] = true
+			has[14] = true
 			err = d.Bool(&v.Encrypted)
 		case "unpacked":
-			has[14] = true
+			has[15] = true
 			err = d.Bool(&v.Unpacked)
 		case "declared":
-			has[15] = true
+			has[16] = true
 			err = wire.Slice(d, &v.Declared, 0, wire.Unbounded, (*ArtifactDigestCheck).DecodeJSON)
 		case "notes":
-			has[16] = true
+			has[17] = true
 			err = wire.Slice(d, &v.Notes, 0, wire.Unbounded, func(v *string, d *wire.Decoder) error {
 				return d.String(v)
 			})
 		default:
-			err = d.Unknown(name, "path, container, type, sha256, hash_status, size, declared_size, packed_size, method, mode, role, link, offset, encrypted, unpacked, declared, notes")
+			err = d.Unknown(name, "path, container, type, sha256, hash_status, size, declared_size, packed_size, method, format, mode, role, link, offset, encrypted, unpacked, declared, notes")
 		}
 		if err != nil {
 			return err
@@ -223,27 +234,30 @@ func (v *ArtifactOccurrence) DecodeJSON(d *wire.Decoder) error {
 		return d.Missing("method")
 	}
 	if !has[9] {
-		return d.Missing("mode")
+		return d.Missing("format")
 	}
 	if !has[10] {
-		return d.Missing("role")
+		return d.Missing("mode")
 	}
 	if !has[11] {
-		return d.Missing("link")
+		return d.Missing("role")
 	}
 	if !has[12] {
-		return d.Missing("offset")
+		return d.Missing("link")
 	}
 	if !has[13] {
-		return d.Missing("encrypted")
+		return d.Missing("offset")
 	}
 	if !has[14] {
-		return d.Missing("unpacked")
+		return d.Missing("encrypted")
 	}
 	if !has[15] {
-		return d.Missing("declared")
+		return d.Missing("unpacked")
 	}
 	if !has[16] {
+		return d.Missing("declared")
+	}
+	if !has[17] {
 		return d.Missing("notes")
 	}
 	return nil

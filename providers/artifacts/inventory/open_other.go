@@ -1,0 +1,5 @@
+//go:build !unix
+
+package inventory
+
+const noFollow = 0

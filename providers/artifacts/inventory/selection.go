@@ -1,0 +1,89 @@
+package inventory
+
+import (
+	"strings"
+	"sync"
+
+	"rea/providers/format/container"
+)
+
+// selection is the set of logical paths to read, nil for everything.
+type selection struct {
+	paths map[string]bool // those that were matched are true
+	leads map[string]bool // containers on the way to them
+	mu    sync.Mutex
+}
+
+func newSelection(paths []string) *selection {
+	if paths == nil {
+		return nil
+	}
+	s := &selection{paths: map[string]bool{}, leads: map[string]bool{}}
+	for _, p := range paths {
+		s.paths[trim(p)] = false
+		for i := 0; ; {
+			k := strings.Index(p[i:], container.Inside)
+			if k < 0 {
+				break
+			}
+			s.leads[p[:i+k]] = true
+			i += k + len(container.Inside)
+			s.leads[p[:i]] = true // the stream in between
+		}
+	}
+	return s
+}
+
+// trim drops the slash that archives put behind directories.
+func trim(p string) string {
+	if strings.HasSuffix(p, container.Inside) {
+		return p
+	}
+	return strings.TrimSuffix(p, "/")
+}
+
+// wants reports whether the item is selected: it, a directory above it or a
+// container around it was named.
+func (s *selection) wants(path string) bool {
+	if s == nil {
+		return true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	found := false
+	hit := func(p string) {
+		if _, ok := s.paths[p]; ok {
+			s.paths[p] = true
+			found = true
+		}
+	}
+	hit(trim(path))
+	for i := 0; i < len(path); i++ {
+		if path[i] != '/' {
+			continue
+		}
+		hit(path[:i])
+		if i > 0 && path[i-1] == '!' {
+			hit(path[:i-1])
+			hit(path[:i+1])
+		}
+	}
+	return found
+}
+
+// reaches reports whether something in the item is selected.
+func (s *selection) reaches(path string) bool { return s == nil || s.leads[path] }
+
+// missed are the selected paths that were not found, in the order given.
+func (s *selection) missed(paths []string) []string {
+	if s == nil {
+		return nil
+	}
+	var out []string
+	for _, p := range paths {
+		if !s.paths[trim(p)] {
+			out = append(out, p)
+		}
+	}
+	return out
+}

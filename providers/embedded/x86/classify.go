@@ -49,9 +49,17 @@ func (d *Decoder) classify(x *encoding, in *isa.Inst) {
 				in.Imm = -in.Imm
 			}
 		}
+		if !in.HasImm && e.flags&flagRight != 0 {
+			in.Amount = 1
+		}
 		in.Signed = e.flags&flagSigned != 0
 	case isa.Extend:
 		in.Signed = e.flags&flagSigned != 0
+		if e.nops == 0 { // cbw's kin widen the accumulator
+			in.SrcSize = in.Size / 2
+		} else {
+			in.SrcSize = x.bytes(e.ops[1].size)
+		}
 	case isa.Nop:
 		in.HasMem = false
 		in.Mem = isa.Mem{Base: isa.NoReg, Index: isa.NoReg}

@@ -92,6 +92,9 @@ func TestDecode(t *testing.T) {
 				in.Reads != tt.reads || in.Writes != tt.writes {
 				t.Errorf("have %+v", in)
 			}
+			if tt.class == isa.Extend && in.SrcSize != 1 {
+				t.Errorf("source of %d bytes", in.SrcSize)
+			}
 		})
 	}
 }

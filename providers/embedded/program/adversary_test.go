@@ -154,6 +154,18 @@ func TestCallChain(t *testing.T) {
 	}
 }
 
+func TestChainThatNeverReturns(t *testing.T) {
+	var code []byte
+	for range 20000 { // each function calls the next one, the last one halts
+		code = append(code, 0xe8, 0x03, 0, 0, 0, 0xc3, 0x90, 0x90)
+	}
+	code = append(code, 0xf4)
+	p := mustAnalyze(t, codeImage(code, nil), 60*time.Second)
+	if len(p.Functions) < 20000 || !p.Functions[0].NoReturn {
+		t.Errorf("%d functions, the first %+v", len(p.Functions), p.Functions[0])
+	}
+}
+
 func TestRandomCode(t *testing.T) {
 	code := make([]byte, 1<<18)
 	x := uint32(12345)

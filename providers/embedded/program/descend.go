@@ -49,8 +49,9 @@ type descent struct {
 	noRetStub  bitset          // stubs of imports that do not return
 	noRetSlots map[uint64]bool // and their pointers
 
-	flows []flow   // sorted by off
-	index []uint32 // index[off>>flowShift]: first flow at or after that offset
+	flows   []flow   // sorted by off
+	pending []flow   // those decoded since the last look at calls
+	index   []uint32 // index[off>>flowShift]: first flow at or after that offset
 }
 
 const flowShift = 6
@@ -154,6 +155,7 @@ func (d *descent) run(ctx context.Context, workers int, leaders []uint32) error 
 		return nil
 	}
 	slices.SortFunc(all, func(a, b flow) int { return int(int64(a.off) - int64(b.off)) })
+	d.pending = append(d.pending, all...)
 	d.flows = mergeFlows(d.flows, all)
 	d.reindex()
 	return nil

@@ -145,13 +145,13 @@ func (r *recovery) absorb(part, p *fn) {
 	if _, orphan := r.parts[part.entry]; orphan {
 		p.pads = append(p.pads, part.entry) // reached from p, whether or not the jump is seen
 	}
-	p.dirty = true
+	r.touch(p)
 	r.drop(part.entry)
 	r.parts[part.entry] = p.entry
 	for _, f := range r.funcs { // whoever left for the part may now enter it, or not
 		for _, e := range f.exits {
 			if e.to == part.entry {
-				f.dirty = true
+				r.touch(f)
 			}
 		}
 	}

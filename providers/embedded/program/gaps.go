@@ -47,7 +47,8 @@ func (r *recovery) fillGaps() (bool, error) {
 	for _, x := range finds {
 		if x.parent != nil {
 			x.parent.pads = append(x.parent.pads, x.off)
-			x.parent.dirty, changed = true, true
+			r.touch(x.parent)
+			changed = true
 			fresh = append(fresh, x.off)
 		} else if r.add(x.off, ByGap, 0) {
 			changed = true

@@ -38,7 +38,7 @@ func (r *recovery) fillHoles() (bool, error) {
 		f.pads = slices.Compact(f.pads)
 		f.holeStarts = append(f.holeStarts, hs...)
 		slices.Sort(f.holeStarts)
-		f.dirty = true
+		r.touch(f)
 		leaders = append(leaders, hs...)
 	}
 	if len(leaders) == 0 {

@@ -460,7 +460,8 @@ func (r *recovery) resolveTables() (bool, error) {
 			r.tables[t.jump] = t
 			r.tableAddrs = append(r.tableAddrs, t.addr)
 			leaders = append(leaders, t.targets...)
-			f.dirty, changed = true, true
+			r.touch(f)
+			changed = true
 		}
 	}
 	if !changed {

@@ -1,6 +1,8 @@
 package program
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"rea/providers/embedded/isa"
@@ -83,38 +85,61 @@ func neverReturns(name string) bool {
 // to a scheduler, which resumes the caller some other way.
 var resumedNames = map[string]bool{"runtime.mcall": true, "runtime.systemstack": true, "runtime.asmcgocall": true, "runtime.gosave_systemstack_switch": true, "runtime.systemstack_switch": true}
 
-// inferNoReturn marks functions that cannot return and makes their callers
-// dirty; it says whether it marked any.
-func (r *recovery) inferNoReturn() bool {
-	var fresh []uint32
-	for again := true; again; {
-		again = false
+// caller is a function that calls or leaves for another one.
+type caller struct {
+	to   uint32
+	from *fn
+	exit bool
+}
+
+// inferNoReturn marks those of the functions just walked that cannot return,
+// and those that leave only for such ones, and touches their callers.
+func (r *recovery) inferNoReturn(check []*fn) {
+	for len(check) > 0 {
+		f := check[len(check)-1]
+		check = check[:len(check)-1]
+		if f.noReturn || f.returns || r.resumed[f.entry] || r.mayLeave(f) {
+			continue
+		}
+		f.noReturn = true
+		r.noRet.set(f.entry)
+		for _, c := range r.callersOf(f.entry) {
+			if c.exit {
+				check = append(check, c.from)
+			} else {
+				r.touch(c.from)
+			}
+		}
+	}
+}
+
+// callersOf returns who calls or leaves for the function at to. The list it
+// searches is made once for each call of own: later walks only take calls away.
+func (r *recovery) callersOf(to uint32) []caller {
+	if r.callers == nil {
+		r.callers = []caller{}
 		for _, f := range r.funcs {
-			if f.noReturn || f.returns || r.resumed[f.entry] || r.mayLeave(f) {
-				continue
+			for _, c := range f.calls {
+				if t := r.d.target(c); t != none {
+					r.callers = append(r.callers, caller{t, f, false})
+				}
 			}
-			f.noReturn = true
-			r.noRet.set(f.entry)
-			fresh = append(fresh, f.entry)
-			again = true
-		}
-	}
-	if len(fresh) == 0 {
-		return false
-	}
-	set := map[uint32]bool{}
-	for _, t := range fresh {
-		set[t] = true
-	}
-	for _, f := range r.funcs {
-		for _, c := range f.calls {
-			if set[r.d.target(c)] {
-				f.dirty = true
-				break
+			for _, e := range f.exits {
+				if e.to != none {
+					r.callers = append(r.callers, caller{e.to, f, true})
+				}
 			}
 		}
+		slices.SortFunc(r.callers, func(a, b caller) int {
+			return cmp.Or(cmp.Compare(a.to, b.to), cmp.Compare(a.from.entry, b.from.entry))
+		})
 	}
-	return true
+	lo, _ := slices.BinarySearchFunc(r.callers, to, func(c caller, t uint32) int { return cmp.Compare(c.to, t) })
+	hi := lo
+	for hi < len(r.callers) && r.callers[hi].to == to {
+		hi++
+	}
+	return r.callers[lo:hi]
 }
 
 // mayLeave says whether f can pass control on to code that may return for it.

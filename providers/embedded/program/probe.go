@@ -234,6 +234,6 @@ func (r *recovery) splitHere(off uint32) bool {
 		}
 	}
 	r.noRetSite[last] = true
-	f.dirty = true
+	r.touch(f)
 	return true
 }

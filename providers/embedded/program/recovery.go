@@ -13,6 +13,9 @@ import (
 // few dozen; the bound is stated in the notes when it is met.
 const maxRounds = 400
 
+// maxPrunes bounds how often calls that nobody owns are taken back at a time.
+const maxPrunes = 64
+
 // why is the evidence for a function's start.
 type why struct {
 	ev   Evidence
@@ -49,6 +52,8 @@ type recovery struct {
 	relocs     []object.Relocation // with a target, sorted by address
 
 	funcs   []*fn // sorted by entry
+	dirty   []*fn // to be walked
+	callers []caller
 	byEntry map[uint32]*fn
 	walkers []walker
 
@@ -104,43 +109,61 @@ func (r *recovery) add(off uint32, ev Evidence, from uint64) bool {
 	if r.recent != nil {
 		r.recent.set(off)
 	}
-	f := &fn{entry: off, dirty: true}
+	f := &fn{entry: off}
+	r.touch(f)
 	r.byEntry[off] = f
 	r.funcs = append(r.funcs, f)
 	return true
 }
 
-// settle sorts the functions after additions and marks those dirty whose
-// blocks hold a fresh start.
+// touch has f walked again.
+func (r *recovery) touch(f *fn) {
+	if !f.dirty {
+		f.dirty = true
+		r.dirty = append(r.dirty, f)
+	}
+}
+
+// settle sorts the functions after additions and touches those whose blocks
+// hold a fresh start.
 func (r *recovery) settle(fresh []uint32) {
 	slices.SortFunc(r.funcs, func(a, b *fn) int { return cmp.Compare(a.entry, b.entry) })
 	set := newBitset(r.sp.size)
 	for _, o := range fresh {
 		set.set(o)
 	}
+	cut := make([]bool, len(r.funcs))
 	_ = each(r.ctx, r.workers, len(r.funcs), 256, func(_, i int) {
-		f := r.funcs[i]
-		if f.dirty {
-			return
-		}
-		for k := range f.blocks {
-			if b := &f.blocks[k]; set.next(b.start, b.end) < b.end {
-				f.dirty = true
+		for k := range r.funcs[i].blocks {
+			if b := &r.funcs[i].blocks[k]; set.next(b.start, b.end) < b.end {
+				cut[i] = true
 				return
 			}
 		}
 	})
+	for i, f := range r.funcs {
+		if cut[i] {
+			r.touch(f)
+		}
+	}
 }
 
-// drop removes function starts.
-func (r *recovery) drop(off uint32) {
-	r.starts.clear(off)
-	if r.recent != nil {
-		r.recent.set(off)
+// drop removes a function start.
+func (r *recovery) drop(off uint32) { r.dropAll([]uint32{off}) }
+
+// dropAll removes function starts.
+func (r *recovery) dropAll(offs []uint32) {
+	gone := make(map[*fn]bool, len(offs))
+	for _, off := range offs {
+		r.starts.clear(off)
+		if r.recent != nil {
+			r.recent.set(off)
+		}
+		gone[r.byEntry[off]] = true
+		delete(r.why, off)
+		delete(r.byEntry, off)
 	}
-	delete(r.why, off)
-	delete(r.byEntry, off)
-	r.funcs = slices.DeleteFunc(r.funcs, func(f *fn) bool { return f.entry == off })
+	r.funcs = slices.DeleteFunc(r.funcs, func(f *fn) bool { return gone[f] })
 }
 
 // demote takes back starts that weak evidence suggested and a walk refutes:
@@ -161,14 +184,14 @@ func (r *recovery) demote() (bool, error) {
 			}
 			if r.starts.next(f.entry+1, e.to) == e.to {
 				out = append(out, e.to)
-				f.dirty = true
+				r.touch(f)
 			}
 		}
 	}
 	slices.Sort(out)
 	out = slices.Compact(out)
+	r.dropAll(out)
 	for _, o := range out {
-		r.drop(o)
 		r.rejected[o] = true
 		r.refused[o] = 2 * maxRefusals
 	}
@@ -183,7 +206,7 @@ func (r *recovery) demote() (bool, error) {
 	for _, f := range r.funcs {
 		for _, e := range f.exits {
 			if _, gone := slices.BinarySearch(out, e.to); gone {
-				f.dirty = true
+				r.touch(f)
 			}
 		}
 	}
@@ -193,34 +216,85 @@ func (r *recovery) demote() (bool, error) {
 // own walks dirty functions, follows calls to new functions and infers which
 // do not return, until nothing changes.
 func (r *recovery) own() error {
-	var walked []*fn
+	r.callers = nil
+	prunes := 0
 	for {
-		walked = walked[:0]
-		for _, f := range r.funcs {
-			if f.dirty {
-				walked = append(walked, f)
-			}
+		if fresh := r.decodedCalls(); len(fresh) > 0 {
+			r.settle(fresh)
 		}
+		walked := slices.DeleteFunc(r.dirty, func(f *fn) bool { return r.byEntry[f.entry] != f })
+		r.dirty = nil
 		if len(walked) == 0 {
-			return r.ctx.Err()
+			if prunes++; prunes > maxPrunes || !r.prune() {
+				return r.ctx.Err()
+			}
 		}
 		err := each(r.ctx, r.workers, len(walked), 16, func(w, i int) { r.walk(&r.walkers[w], walked[i]) })
 		if err != nil {
 			return err
 		}
 		r.progress("functions", len(r.funcs), 0)
-		fresh := r.callees(walked)
-		if len(fresh) > 0 {
+		if fresh := r.callees(walked); len(fresh) > 0 {
 			r.settle(fresh)
+			r.callers = nil
 			if err := r.d.run(r.ctx, r.workers, fresh); err != nil {
 				return err
 			}
 			continue
 		}
-		if !r.inferNoReturn() {
-			return nil
+		r.inferNoReturn(walked)
+	}
+}
+
+// decodedCalls adds the targets of all calls decoded since the last time, owned
+// or not, so that a long chain of calls needs no round for each link. prune
+// takes back those that no owned call bears out.
+func (r *recovery) decodedCalls() []uint32 {
+	var fresh []uint32
+	for _, f := range r.d.pending {
+		t := f.target
+		if r.d.kind(f.off) != kindCall || t == none || r.starts.has(t) || r.covered.has(t) || r.rejected[t] || t == f.off+r.d.size(f.off) {
+			continue
+		}
+		if r.add(t, ByCall, r.sp.addr(f.off)) {
+			fresh = append(fresh, t)
 		}
 	}
+	r.d.pending = r.d.pending[:0]
+	return fresh
+}
+
+// prune drops functions whose only evidence is a call that no function owns,
+// once the walks have settled.
+func (r *recovery) prune() bool {
+	called := newBitset(r.sp.size)
+	for _, f := range r.funcs {
+		for _, c := range f.calls {
+			if t := r.d.target(c); t != none {
+				called.set(t)
+			}
+		}
+	}
+	gone := newBitset(r.sp.size)
+	var out []uint32
+	for _, f := range r.funcs {
+		if r.why[f.entry].ev == ByCall && !called.has(f.entry) {
+			out = append(out, f.entry)
+			gone.set(f.entry)
+		}
+	}
+	if len(out) == 0 {
+		return false
+	}
+	r.dropAll(out)
+	for _, f := range r.funcs {
+		for _, e := range f.exits {
+			if e.to != none && gone.has(e.to) {
+				r.touch(f)
+			}
+		}
+	}
+	return true
 }
 
 // callees adds the targets of calls, and of jumps that leave an extent a

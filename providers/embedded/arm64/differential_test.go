@@ -78,9 +78,10 @@ func (c *tally) compare(d *Decoder, l listed) {
 }
 
 // unpredictable reports words that we refuse and objdump lists: exclusive
-// accesses whose should-be-one fields are not, and load pairs to one register.
+// accesses and high multiplications whose should-be-one fields are not, and load
+// pairs to one register.
 func unpredictable(w uint32) bool {
-	return w>>24&0x3f == 8 || w>>27&7 == 5 && w>>22&1 == 1 && w&31 == w>>10&31
+	return w>>24&0x3f == 8 || w&0xff608000 == 0x9b400000 || w>>27&7 == 5 && w>>22&1 == 1 && w&31 == w>>10&31
 }
 
 // normalise evens out spelling: spaces, comments, symbols and the 0x of addresses.

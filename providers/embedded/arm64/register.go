@@ -128,10 +128,7 @@ func threeSource(w uint32, in *isa.Inst) bool {
 			return false
 		}
 	case 2, 6:
-		if sf == 0 || o0 == 1 {
-			return false
-		}
-		return true // smulh, umulh ignore Ra
+		return sf == 1 && o0 == 0 && ra(w) == 31 // smulh, umulh have no Ra
 	default:
 		return false
 	}

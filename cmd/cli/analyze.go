@@ -25,7 +25,7 @@ func (a *app) analyzeCommand() *ffcli.Command {
 	return &ffcli.Command{
 		Name:       "analyze",
 		ShortUsage: "rea analyze [flags] FILE",
-		ShortHelp:  "Report on a whole binary: what it is, links, contains and does",
+		ShortHelp:  "Report on a whole binary",
 		LongHelp: "The report shows identity, protections, sections, libraries, imports, exports, functions, strings with the code that uses them, " +
 			"figures of the call graph, and what analysis could not see. --format json prints the same as one document, with every function and every used string.",
 		FlagSet: fs,

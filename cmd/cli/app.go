@@ -40,7 +40,7 @@ func Main(args []string) int {
 		}
 		os.Exit(exitFailed)
 	}()
-	a := &app{in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv}
+	a := &app{in: interruptible{ctx, os.Stdin}, out: os.Stdout, err: os.Stderr, getenv: os.Getenv}
 	return a.run(ctx, args)
 }
 

@@ -16,9 +16,9 @@ import (
 
 const environmentHelp = `Environment
   REA_ANALYSIS_PROVIDER          engine that analyses files, or auto
-  REA_MCP_TOOLSETS               families of tools that rea mcp shows, separated by commas
+  REA_MCP_TOOLSETS               families of tools that rea mcp shows
   REA_MCP_INPUT_SCHEMA_PROFILE   full or compact input schemas of rea mcp
-  REA_MCP_MAX_RESPONSE_BYTES     largest reply of rea mcp
+  REA_MCP_MAX_RESPONSE_BYTES     receive buffer of the client
   NO_COLOR, COLUMNS              no colour; width of the screen
 
 Exit codes

@@ -17,7 +17,7 @@ func (a *app) providersCommand() *ffcli.Command {
 	return &ffcli.Command{
 		Name:       "providers",
 		ShortUsage: "rea providers [--format json]",
-		ShortHelp:  "List the analysis engines and whether they can run here",
+		ShortHelp:  "List the analysis engines",
 		FlagSet:    fs,
 		Exec: func(ctx context.Context, args []string) error {
 			if len(args) > 0 {

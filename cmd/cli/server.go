@@ -26,7 +26,7 @@ func (a *app) serverCommand() *ffcli.Command {
 	return &ffcli.Command{
 		Name:       "mcp",
 		ShortUsage: "rea mcp [--toolsets LIST] [--provider ID]",
-		ShortHelp:  "Serve the tools to an MCP client on standard input and output",
+		ShortHelp:  "Serve the tools to an MCP client over stdio",
 		LongHelp: "An MCP client starts this and talks to it; there is nothing to type. Standard output carries protocol lines only. " +
 			"It ends when its input ends and running calls are answered, or with a signal.",
 		FlagSet: fs,

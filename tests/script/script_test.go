@@ -128,7 +128,7 @@ func fits(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("%v", err)
 	}
 	for l := range strings.Lines(ts.ReadFile(args[0])) {
-		if n := len([]rune(strings.TrimSuffix(l, "\n"))); n > width {
+		if n := len([]rune(strings.TrimRight(l, "\r\n"))); n > width {
 			ts.Fatalf("a line has %d characters, more than %d:\n%s", n, width, l)
 		}
 	}

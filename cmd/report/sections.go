@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ianlancetaylor/demangle"
+
 	"rea/cmd/terminal"
 )
 
@@ -229,8 +231,8 @@ func (w *writer) functions(r *Report, o *overview) error {
 	}
 	var rows [][]string
 	for _, p := range list[:w.bound(len(list))] {
-		name := p.Name
-		if p.Demangled != nil {
+		name := readable(p.Name)
+		if name == p.Name && p.Demangled != nil {
 			name = *p.Demangled
 		}
 		if p.Kind != "function" {
@@ -246,7 +248,7 @@ func (w *writer) functions(r *Report, o *overview) error {
 	w.line("  most called")
 	rows = nil
 	for _, m := range o.MostCalled[:w.bound(len(o.MostCalled))] {
-		rows = append(rows, []string{m.Procedure.Address, count(m.Callers, "caller", "callers"), terminal.Escape(deref(m.Procedure.Name))})
+		rows = append(rows, []string{m.Procedure.Address, count(m.Callers, "caller", "callers"), terminal.Escape(readable(deref(m.Procedure.Name)))})
 	}
 	w.grid([]bool{false, true, false}, rows)
 	return nil
@@ -298,7 +300,7 @@ func users(list []symbol) string {
 	if len(list) == 0 {
 		return ""
 	}
-	s := deref(list[0].Name)
+	s := readable(deref(list[0].Name))
 	if s == "" {
 		s = list[0].Address
 	}
@@ -307,6 +309,15 @@ func users(list []symbol) string {
 		s += fmt.Sprintf(" +%d", len(list)-1)
 	}
 	return s
+}
+
+// readable is a mangled name in the language it came from, without template
+// arguments: in a row they would leave no room for the name itself.
+func readable(name string) string {
+	if len(name) > 2000 { // nobody's name, and costly to read
+		return name
+	}
+	return demangle.Filter(name, demangle.NoTemplateParams, demangle.NoEnclosingParams)
 }
 
 func (w *writer) callGraph(o *overview) {

@@ -14,6 +14,14 @@ func (b bitset) has(i uint32) bool { return b[i>>5]&(1<<(i&31)) != 0 }
 func (b bitset) set(i uint32)      { b[i>>5] |= 1 << (i & 31) }
 func (b bitset) clear(i uint32)    { b[i>>5] &^= 1 << (i & 31) }
 
+// share sets i where others may set other members at the same time.
+func (b bitset) share(i uint32) {
+	m := uint32(1) << (i & 31)
+	if atomic.LoadUint32(&b[i>>5])&m == 0 {
+		atomic.OrUint32(&b[i>>5], m)
+	}
+}
+
 // claim sets i for exactly one of several concurrent callers.
 func (b bitset) claim(i uint32) bool {
 	m := uint32(1) << (i & 31)

@@ -12,8 +12,9 @@ import (
 // conditional jump directly followed by a jump inside the function is one
 // two-way end of a block.
 
-// emitBlocks appends the blocks and edges of f.
-func (r *recovery) emitBlocks(p *Program, f *fn, fx uint32) {
+// emitBlocks appends the blocks and edges of f to o; edge indices are relative
+// to o's.
+func (r *recovery) emitBlocks(o *output, starts bitset, f *fn, fx uint32) {
 	n := len(f.blocks)
 	pad := make([]bool, n)    // only padding
 	joined := make([]bool, n) // the jump of the block before
@@ -32,13 +33,13 @@ func (r *recovery) emitBlocks(p *Program, f *fn, fx uint32) {
 	for i := range f.blocks {
 		b := &f.blocks[i]
 		for a := b.start; a < b.end; a += max(1, r.d.size(a)) {
-			p.starts.set(a)
+			starts.share(a)
 		}
 		if pad[i] || joined[i] {
 			continue
 		}
 		out := Block{Start: r.sp.addr(r.pastPadding(f, i, entered[i])), End: r.sp.addr(b.end-1) + 1, Last: r.sp.addr(b.last), Function: fx}
-		out.edges.lo = uint32(len(p.Edges))
+		out.edges.lo = uint32(len(o.edges))
 		for k := i; ; k++ {
 			more := k+1 < n && joined[k+1]
 			c := &f.blocks[k]
@@ -49,15 +50,15 @@ func (r *recovery) emitBlocks(p *Program, f *fn, fx uint32) {
 				if k > i && kind == EdgeJump {
 					kind = EdgeNotTaken
 				}
-				p.Edges = append(p.Edges, Edge{r.sp.addr(skip(to)), kind})
+				o.edges = append(o.edges, Edge{r.sp.addr(skip(to)), kind})
 			})
 			if !more {
 				out.End, out.Last = r.sp.addr(c.end-1)+1, r.sp.addr(c.last)
 				break
 			}
 		}
-		out.edges.hi = uint32(len(p.Edges))
-		p.Blocks = append(p.Blocks, out)
+		out.edges.hi = uint32(len(o.edges))
+		o.blocks = append(o.blocks, out)
 	}
 }
 

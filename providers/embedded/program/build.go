@@ -15,6 +15,8 @@ type output struct {
 	refs       []Ref
 	calls      []Call
 	unresolved []Unresolved
+	blocks     []Block
+	edges      []Edge
 	insns      int
 }
 
@@ -29,7 +31,7 @@ func (r *recovery) build() (*Program, error) {
 	imports := r.importSlots()
 	r.progress("references", 0, len(r.funcs))
 	err := each(r.ctx, r.workers, len(r.funcs), 16, func(w, i int) {
-		outs[i] = r.finish(&scanners[w], r.funcs[i], imports)
+		outs[i] = r.finish(p, &scanners[w], uint32(i), imports)
 	})
 	if err != nil {
 		return nil, err
@@ -105,7 +107,8 @@ func (r *recovery) importSlots() map[uint64]int32 {
 }
 
 // finish computes what does not depend on other functions' results.
-func (r *recovery) finish(s *refScanner, f *fn, imports map[uint64]int32) output {
+func (r *recovery) finish(p *Program, s *refScanner, fx uint32, imports map[uint64]int32) output {
+	f := r.funcs[fx]
 	s.refs, s.sites, s.insns = s.refs[:0], s.sites[:0], 0
 	r.scan(s, f, false)
 	o := output{insns: s.insns}
@@ -127,6 +130,11 @@ func (r *recovery) finish(s *refScanner, f *fn, imports map[uint64]int32) output
 	r.finishBranches(f, &o)
 	r.finishSites(s, &o, imports)
 	o.ranges = r.rangesOf(f)
+	for _, g := range o.ranges {
+		r.markInstructions(p, g)
+		r.markGoPadding(p, f.entry, g.hi)
+	}
+	r.emitBlocks(&o, p.starts, f, fx)
 	slices.SortFunc(o.calls, func(a, b Call) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
 	slices.SortFunc(o.refs, compareRefs)
 	o.refs = slices.Compact(o.refs)
@@ -334,23 +342,21 @@ func (r *recovery) fillable(lo, hi uint32) bool {
 
 // assemble concatenates the functions' outputs.
 func (r *recovery) assemble(p *Program, outs []output) {
-	var nb, nr, nc int
-	for i, f := range r.funcs {
-		nb += len(f.blocks)
+	var nb, ne, nr, nc int
+	for i := range outs {
+		nb += len(outs[i].blocks)
+		ne += len(outs[i].edges)
 		nr += len(outs[i].refs)
 		nc += len(outs[i].calls)
 	}
 	p.Blocks = make([]Block, 0, nb)
-	p.Edges = make([]Edge, 0, 2*nb)
+	p.Edges = make([]Edge, 0, ne)
 	p.Refs = make([]Ref, 0, nr)
 	p.Calls = make([]Call, 0, nc)
 	p.Functions = make([]Function, 0, len(r.funcs))
-	index := map[uint32]uint32{}
 	for i, f := range r.funcs {
 		o := &outs[i]
 		w := r.why[f.entry]
-		fx := uint32(len(p.Functions))
-		index[f.entry] = fx
 		out := Function{Entry: r.sp.addr(f.entry), Evidence: w.ev, From: w.from, NoReturn: f.noReturn || r.noRet.has(f.entry), Unwind: w.ev == ByUnwind}
 		if _, orphan := r.parts[f.entry]; orphan {
 			out.Kind = KindPart
@@ -360,12 +366,16 @@ func (r *recovery) assemble(p *Program, outs []output) {
 			hi := r.sp.addr(s.hi-1) + 1
 			p.Ranges = append(p.Ranges, Range{r.sp.addr(s.lo), hi})
 			out.Size += hi - r.sp.addr(s.lo)
-			r.markInstructions(p, s)
-			r.markGoPadding(p, f.entry, s.hi)
 		}
 		out.ranges.hi = uint32(len(p.Ranges))
 		out.blocks.lo = uint32(len(p.Blocks))
-		r.emitBlocks(p, f, fx)
+		first := uint32(len(p.Edges))
+		for _, b := range o.blocks {
+			b.edges.lo += first
+			b.edges.hi += first
+			p.Blocks = append(p.Blocks, b)
+		}
+		p.Edges = append(p.Edges, o.edges...)
 		out.blocks.hi = uint32(len(p.Blocks))
 		r.classify(&out, f, o)
 		p.Functions = append(p.Functions, out)
@@ -399,7 +409,7 @@ func (r *recovery) markInstructions(p *Program, s span) {
 	var in isa.Inst
 	for a := s.lo; a < s.hi; {
 		if n := r.d.size(a); n > 0 && r.d.kind(a) != kindInvalid {
-			p.starts.set(a)
+			p.starts.share(a)
 			a += n
 			continue
 		}
@@ -412,7 +422,7 @@ func (r *recovery) markInstructions(p *Program, s span) {
 			a += uint32(r.dec.Align())
 			continue
 		}
-		p.starts.set(a)
+		p.starts.share(a)
 		a += uint32(in.Len)
 	}
 }
@@ -425,7 +435,7 @@ func (r *recovery) markGoPadding(p *Program, entry, a uint32) {
 	}
 	g := r.sp.at(a - 1)
 	for ; a < g.end() && g.data[a-g.base] == 0xcc && !r.starts.has(a); a++ {
-		p.starts.set(a)
+		p.starts.share(a)
 	}
 }
 

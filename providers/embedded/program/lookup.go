@@ -5,37 +5,30 @@ import (
 	"iter"
 	"slices"
 	"sort"
+	"sync"
 )
 
 // index builds what the lookups need.
 func (p *Program) index() {
-	p.refsByTo = make([]uint32, len(p.Refs))
-	for i := range p.refsByTo {
-		p.refsByTo[i] = uint32(i)
-	}
-	slices.SortFunc(p.refsByTo, func(a, b uint32) int {
-		return cmp.Or(cmp.Compare(p.Refs[a].To, p.Refs[b].To), cmp.Compare(a, b))
-	})
-	p.callsByTo = make([]uint32, len(p.Calls))
-	for i := range p.callsByTo {
-		p.callsByTo[i] = uint32(i)
-	}
-	slices.SortFunc(p.callsByTo, func(a, b uint32) int {
-		return cmp.Or(cmp.Compare(p.Calls[a].To, p.Calls[b].To), cmp.Compare(a, b))
-	})
-	p.nameOrder = make([]uint32, len(p.Names))
-	for i := range p.nameOrder {
-		p.nameOrder[i] = uint32(i)
-	}
-	slices.SortFunc(p.nameOrder, func(a, b uint32) int {
-		return cmp.Or(cmp.Compare(p.Names[a].Name, p.Names[b].Name), cmp.Compare(a, b))
-	})
-	for i := range p.Functions {
-		for _, g := range p.FunctionRanges(i) {
-			p.byRange = append(p.byRange, rangeOwner{g, uint32(i)})
+	var wg sync.WaitGroup
+	wg.Go(func() { p.refsByTo = sortedBy(len(p.Refs), func(i int) uint64 { return p.Refs[i].To }) })
+	wg.Go(func() {
+		p.callsByTo = sortedBy(len(p.Calls), func(i int) uint64 { return p.Calls[i].To })
+		for i := range p.Functions {
+			for _, g := range p.FunctionRanges(i) {
+				p.byRange = append(p.byRange, rangeOwner{g, uint32(i)})
+			}
 		}
-	}
-	slices.SortFunc(p.byRange, func(a, b rangeOwner) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.fn, b.fn)) })
+		slices.SortFunc(p.byRange, func(a, b rangeOwner) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.fn, b.fn)) })
+		p.nameOrder = make([]uint32, len(p.Names))
+		for i := range p.nameOrder {
+			p.nameOrder[i] = uint32(i)
+		}
+		slices.SortFunc(p.nameOrder, func(a, b uint32) int {
+			return cmp.Or(cmp.Compare(p.Names[a].Name, p.Names[b].Name), cmp.Compare(a, b))
+		})
+	})
+	wg.Wait()
 }
 
 // FunctionAt returns the index of the function whose entry is addr.

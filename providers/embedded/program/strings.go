@@ -1,6 +1,7 @@
 package program
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"sort"
@@ -36,23 +37,25 @@ func printable(c byte) bool { return c >= 0x20 && c < 0x7f || c == '\t' || c == 
 // findStrings scans every data section.
 func (r *recovery) findStrings(p *Program) error {
 	targets := r.textTargets(p)
-	var jobs []int
+	var jobs []textJob
 	for i := range r.im.Sections {
 		s := &r.im.Sections[i]
 		if s.Mapped && !s.Code && s.FileSize > 0 && !notText(s.Name) {
-			jobs = append(jobs, i)
+			jobs = textJobs(jobs, i, r.im.Bytes(s.Addr, int(min(s.FileSize, s.Size, maxCode))))
 		}
 	}
 	found := make([][]String, len(jobs))
 	err := each(r.ctx, r.workers, len(jobs), 1, func(_, k int) {
-		s := &r.im.Sections[jobs[k]]
-		b := r.im.Bytes(s.Addr, int(min(s.FileSize, s.Size, maxCode)))
-		lo := sort.Search(len(targets), func(i int) bool { return targets[i] >= s.Addr })
-		hi := sort.Search(len(targets), func(i int) bool { return targets[i] >= s.Addr+uint64(len(b)) })
-		sc := textScanner{r: r, base: s.Addr, b: b, section: int32(jobs[k]), targets: targets[lo:hi]}
-		sc.narrow()
-		sc.wide()
-		slices.SortFunc(sc.out, func(a, b String) int { return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.Len, b.Len)) })
+		j := &jobs[k]
+		base := r.im.Sections[j.section].Addr
+		lo := sort.Search(len(targets), func(i int) bool { return targets[i] >= base+uint64(j.lo) })
+		hi := sort.Search(len(targets), func(i int) bool { return targets[i] >= base+uint64(j.hi) })
+		sc := textScanner{r: r, base: base, b: j.b[:j.hi], section: int32(j.section), targets: targets[lo:hi]}
+		if j.wide {
+			sc.wide()
+		} else {
+			sc.narrow(j.lo)
+		}
 		found[k] = sc.out
 	})
 	if err != nil {
@@ -65,9 +68,35 @@ func (r *recovery) findStrings(p *Program) error {
 		}
 		p.Strings = append(p.Strings, f...)
 	}
-	slices.SortStableFunc(p.Strings, func(a, b String) int { return cmp.Compare(a.Addr, b.Addr) })
+	slices.SortStableFunc(p.Strings, func(a, b String) int { return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.Len, b.Len)) })
 	p.Strings = slices.CompactFunc(p.Strings, func(a, b String) bool { return a.Addr == b.Addr })
 	return nil
+}
+
+// textJob is a piece of a section to look through: for one-byte text [lo, hi),
+// cut behind zeroes, for two-byte text the whole.
+type textJob struct {
+	section int
+	b       []byte
+	lo, hi  int
+	wide    bool
+}
+
+const textPiece = 1 << 18
+
+func textJobs(jobs []textJob, section int, b []byte) []textJob {
+	jobs = append(jobs, textJob{section, b, 0, len(b), true})
+	for lo := 0; lo < len(b); {
+		hi := len(b)
+		if hi-lo > textPiece {
+			if z := bytes.IndexByte(b[lo+textPiece:], 0); z >= 0 {
+				hi = lo + textPiece + z + 1
+			}
+		}
+		jobs = append(jobs, textJob{section, b, lo, hi, false})
+		lo = hi
+	}
+	return jobs
 }
 
 // textTargets are the data addresses something refers to, sorted.
@@ -99,9 +128,9 @@ func (s *textScanner) put(off, n int, enc Encoding, term bool) {
 	s.out = append(s.out, String{Addr: s.base + uint64(off), Len: uint32(n), Section: s.section, Encoding: enc, Terminated: term})
 }
 
-// narrow finds ASCII and UTF-8 runs.
-func (s *textScanner) narrow() {
-	for i := 0; i < len(s.b); {
+// narrow finds ASCII and UTF-8 runs from offset i on.
+func (s *textScanner) narrow(i int) {
+	for i < len(s.b) {
 		if s.steps++; s.steps&4095 == 0 && s.r.ctx.Err() != nil {
 			return
 		}

@@ -141,7 +141,10 @@ func (d *descent) run(ctx context.Context, workers int, leaders []uint32) error 
 	found := make([][]flow, workers)
 	var wg sync.WaitGroup
 	for w := range workers {
-		wg.Go(func() { found[w] = d.work(ctx, q) })
+		wg.Go(func() {
+			found[w] = d.work(ctx, q)
+			slices.SortFunc(found[w], func(a, b flow) int { return int(int64(a.off) - int64(b.off)) })
+		})
 	}
 	wg.Wait()
 	if err := ctx.Err(); err != nil {
@@ -149,12 +152,11 @@ func (d *descent) run(ctx context.Context, workers int, leaders []uint32) error 
 	}
 	var all []flow
 	for _, f := range found {
-		all = append(all, f...)
+		all = mergeFlows(all, f)
 	}
 	if len(all) == 0 && d.index != nil {
 		return nil
 	}
-	slices.SortFunc(all, func(a, b flow) int { return int(int64(a.off) - int64(b.off)) })
 	d.pending = append(d.pending, all...)
 	d.flows = mergeFlows(d.flows, all)
 	d.reindex()

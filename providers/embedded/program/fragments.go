@@ -23,6 +23,9 @@ type incoming struct {
 // mergeParts finds starts that are parts and gives their ranges to their
 // parents.
 func (r *recovery) mergeParts() (bool, error) {
+	if len(r.parts) == 0 && !slices.ContainsFunc(r.funcs, func(f *fn) bool { return r.why[f.entry].ev == ByUnwind }) {
+		return false, nil
+	}
 	called := newBitset(r.sp.size)
 	var ins []incoming
 	for _, f := range r.funcs {

@@ -130,9 +130,12 @@ func (r *recovery) callersOf(to uint32) []caller {
 				}
 			}
 		}
-		slices.SortFunc(r.callers, func(a, b caller) int {
-			return cmp.Or(cmp.Compare(a.to, b.to), cmp.Compare(a.from.entry, b.from.entry))
-		})
+		order := sortedBy(len(r.callers), func(i int) uint64 { return uint64(r.callers[i].to) })
+		sorted := make([]caller, len(order))
+		for i, k := range order {
+			sorted[i] = r.callers[k]
+		}
+		r.callers = sorted
 	}
 	lo, _ := slices.BinarySearchFunc(r.callers, to, func(c caller, t uint32) int { return cmp.Compare(c.to, t) })
 	hi := lo

@@ -116,6 +116,9 @@ func (r *recovery) scanWords(s *object.Section) {
 // states, not a label of a table, not inside an instruction or a function
 // already walked, and what they lead to looks like a function.
 func (r *recovery) addPointers() (bool, error) {
+	if r.allCovered() {
+		return false, nil
+	}
 	labels := newBitset(r.sp.size)
 	for _, t := range r.tables {
 		for _, o := range t.targets {

@@ -267,6 +267,9 @@ func (r *recovery) decodedCalls() []uint32 {
 // prune drops functions whose only evidence is a call that no function owns,
 // once the walks have settled.
 func (r *recovery) prune() bool {
+	if !slices.ContainsFunc(r.funcs, func(f *fn) bool { return r.why[f.entry].ev == ByCall }) {
+		return false
+	}
 	called := newBitset(r.sp.size)
 	for _, f := range r.funcs {
 		for _, c := range f.calls {

@@ -61,7 +61,8 @@ func (b *build) make(t testing.TB, name string, env []string, flags ...string) s
 		if runtime.GOOS == "windows" {
 			b.path += ".exe"
 		}
-		args := append(append([]string{"build"}, flags...), "-o", b.path, "rea/cmd/rea")
+		// Without a revision in it the program names the same version everywhere.
+		args := append(append([]string{"build", "-buildvcs=false"}, flags...), "-o", b.path, "rea/cmd/rea")
 		cmd := exec.Command("go", args...)
 		cmd.Env = append(os.Environ(), env...)
 		if out, err := cmd.CombinedOutput(); err != nil {

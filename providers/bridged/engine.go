@@ -1,0 +1,255 @@
+// Package bridged is the engine.Engine of an engine that runs in a process of
+// its own and speaks the protocol of runtime/bridge.
+//
+// The facts of the analysis come from that process; the lists are fetched once
+// and kept, because they do not change while the target is open. What the file
+// itself says (segments, bytes, offsets, Objective-C and Swift metadata) is read
+// from the file, so that it needs no start and is the same with every engine.
+package bridged
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"rea/generated/fault"
+	"rea/generated/model"
+	"rea/runtime/bridge"
+	"rea/runtime/bridge/facts"
+	"rea/runtime/engine"
+)
+
+// Config is what an engine is made of.
+type Config struct {
+	Profile      model.AnalysisProfile
+	Capabilities []model.EngineCapability
+	Link         *bridge.Link
+	File         engine.Engine // reads the file; closed with the engine
+	Target       *engine.Target
+	Names        engine.Names
+	// Decompile is how long the decompilation of one function may take.
+	Decompile time.Duration
+	// ShowsNames says that the engine's copy takes names, so that its
+	// decompiler can show the analyst's.
+	ShowsNames bool
+	// HasCursor says that the engine has a cursor of its own.
+	HasCursor bool
+}
+
+// Engine answers questions about one target.
+type Engine struct {
+	config Config
+	link   *bridge.Link
+
+	program   kept[facts.ProgramFacts]
+	index     kept[*index]
+	names     kept[*nameIndex]
+	texts     kept[*textIndex]
+	transfers kept[*transferIndex]
+	types     kept[[]string]
+	sections  kept[[]model.Section]
+
+	syncing sync.Mutex
+	shown   map[model.Address]string // analyst names in the engine's copy
+	before  map[model.Address]*string
+
+	closing sync.Once
+	closed  error
+}
+
+// New makes an engine; nothing is started.
+func New(config Config) *Engine {
+	return &Engine{config: config, link: config.Link, shown: map[model.Address]string{}, before: map[model.Address]*string{}}
+}
+
+var (
+	_ engine.Engine     = (*Engine)(nil)
+	_ engine.DataTypes  = (*Engine)(nil)
+	_ engine.ValueFlow  = (*Engine)(nil)
+	_ engine.ObjectiveC = (*Engine)(nil)
+	_ engine.Swift      = (*Engine)(nil)
+	_ engine.Annotator  = (*Engine)(nil)
+
+	_ engine.CursorState = (*Engine)(nil)
+)
+
+// Profile is the exact configuration.
+func (e *Engine) Profile() model.AnalysisProfile { return e.config.Profile }
+
+// Capabilities of the open target.
+func (e *Engine) Capabilities() []model.EngineCapability { return e.config.Capabilities }
+
+// Activity never blocks behind the engine.
+func (e *Engine) Activity() engine.Activity { return e.link.Activity() }
+
+// Processes are what was observed of the engine's processes.
+func (e *Engine) Processes() []model.AnalysisRunProcessLineageSnapshotsProvider {
+	return e.link.Processes()
+}
+
+// Documents is the file, with its slice where the file has several.
+func (e *Engine) Documents(context.Context) ([]string, error) {
+	t := e.config.Target
+	if len(t.Slices) > 1 {
+		return []string{fmt.Sprintf("%s (%s)", t.Name, t.Slice)}, nil
+	}
+	return []string{t.Name}, nil
+}
+
+// Segments are those of the file.
+func (e *Engine) Segments(ctx context.Context) ([]model.Segment, []model.Section, error) {
+	return e.config.File.Segments(ctx)
+}
+
+// Bytes are those of the file, before any relocation.
+func (e *Engine) Bytes(ctx context.Context, addr model.Address, n int) ([]byte, error) {
+	return e.config.File.Bytes(ctx, addr, n)
+}
+
+// Locate tells where addr lies in the file.
+func (e *Engine) Locate(ctx context.Context, addr model.Address) (engine.Location, error) {
+	return e.config.File.Locate(ctx, addr)
+}
+
+// ObjCClasses are read from the file.
+func (e *Engine) ObjCClasses(ctx context.Context) ([]model.ObjCClass, error) {
+	if f, ok := e.config.File.(engine.ObjectiveC); ok {
+		return f.ObjCClasses(ctx)
+	}
+	return nil, e.lacks(model.EngineCapabilityObjectiveC)
+}
+
+// ObjCProtocols are read from the file.
+func (e *Engine) ObjCProtocols(ctx context.Context) ([]model.ObjCProtocol, error) {
+	if f, ok := e.config.File.(engine.ObjectiveC); ok {
+		return f.ObjCProtocols(ctx)
+	}
+	return nil, e.lacks(model.EngineCapabilityObjectiveC)
+}
+
+// SwiftTypes are read from the file.
+func (e *Engine) SwiftTypes(ctx context.Context) ([]model.SwiftType, error) {
+	if f, ok := e.config.File.(engine.Swift); ok {
+		return f.SwiftTypes(ctx)
+	}
+	return nil, e.lacks(model.EngineCapabilitySwift)
+}
+
+// Close ends the engine's process and waits until it is gone.
+func (e *Engine) Close() error {
+	e.closing.Do(func() {
+		e.closed = e.link.Close()
+		if err := e.config.File.Close(); e.closed == nil {
+			e.closed = err
+		}
+	})
+	return e.closed
+}
+
+func (e *Engine) lacks(c model.EngineCapability) error {
+	id := e.config.Profile.Provider.ID
+	return fault.CapabilityUnavailable(fault.CapabilityUnavailableDetails{
+		Tool: id, Reason: "the bound engine " + id + " does not supply " + string(c), Missing: []string{string(c)}, Providers: []string{},
+	}, nil)
+}
+
+func (e *Engine) states(c model.EngineCapability) bool {
+	for _, have := range e.config.Capabilities {
+		if have == c {
+			return true
+		}
+	}
+	return false
+}
+
+// ask asks one question and decodes its last value into out.
+func (e *Engine) ask(ctx context.Context, q bridge.Question, out any) error {
+	end, err := e.link.Ask(ctx, q)
+	if err != nil {
+		return err
+	}
+	if out == nil {
+		return nil
+	}
+	if err := json.Unmarshal(end, out); err != nil {
+		return fmt.Errorf("the engine's answer to %s cannot be read: %w", q.Op, err)
+	}
+	return nil
+}
+
+// maxRows bounds a list that is kept.
+const maxRows = 20_000_000
+
+// rows collects the rows of the parts that are wanted, each into its slice.
+func rows[T any](out *[]T) func(jsontext.Value) error {
+	return func(data jsontext.Value) error {
+		var chunk []T
+		if err := json.Unmarshal(data, &chunk); err != nil {
+			return fmt.Errorf("rows that cannot be read: %w", err)
+		}
+		if len(*out)+len(chunk) > maxRows {
+			return fmt.Errorf("more than %d rows", maxRows)
+		}
+		*out = append(*out, chunk...)
+		return nil
+	}
+}
+
+// list asks for all the rows of one operation.
+func list[T any](ctx context.Context, e *Engine, op string) ([]T, error) {
+	var out []T
+	add := rows(&out)
+	err := e.ask(ctx, bridge.Question{Op: op, Timeout: listTimeout, Rows: func(_ string, data jsontext.Value) error {
+		if err := add(data); err != nil {
+			return fmt.Errorf("the engine's %s: %w", op, err)
+		}
+		return nil
+	}}, nil)
+	return out, err
+}
+
+// listTimeout is how long a walk over the whole program may take.
+const listTimeout = 10 * time.Minute
+
+// kept is a value that is fetched once. A fetch that fails or is given up is
+// made again by the next who asks.
+type kept[T any] struct {
+	once  sync.Once
+	turn  chan struct{}
+	done  bool
+	value T
+}
+
+func (k *kept[T]) get(ctx context.Context, fetch func(context.Context) (T, error)) (T, error) {
+	var zero T
+	k.once.Do(func() { k.turn = make(chan struct{}, 1) })
+	if err := ctx.Err(); err != nil {
+		return zero, err
+	}
+	select {
+	case k.turn <- struct{}{}:
+	case <-ctx.Done():
+		return zero, ctx.Err()
+	}
+	defer func() { <-k.turn }()
+	if k.done {
+		return k.value, nil
+	}
+	v, err := fetch(ctx)
+	if err != nil {
+		return zero, err
+	}
+	k.value, k.done = v, true
+	return v, nil
+}
+
+func (e *Engine) programFacts(ctx context.Context) (facts.ProgramFacts, error) {
+	return e.program.get(ctx, func(ctx context.Context) (p facts.ProgramFacts, err error) {
+		err = e.ask(ctx, bridge.Question{Op: facts.Program, Timeout: listTimeout}, &p)
+		return p, err
+	})
+}

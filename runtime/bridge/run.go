@@ -1,0 +1,330 @@
+package bridge
+
+import (
+	"context"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"rea/runtime/child"
+	"rea/runtime/progress"
+)
+
+// run is one engine process from its start to its end.
+type run struct {
+	link    *Link
+	cancel  context.CancelCauseFunc
+	reports progress.Broadcast
+	ready   chan struct{} // closed when the start has settled; err is set by then
+	err     error
+
+	// Guarded by Link.mu.
+	waiting  int
+	phase    string
+	observed bool
+
+	// Set by start, which no question overtakes.
+	place    *Place
+	listener *net.UnixListener
+	process  *child.Process
+	output   tail
+	conn     *net.UnixConn
+	foreign  bool // the script runs in a process that is not ours
+
+	lane   chan struct{} // holds the open question
+	broken chan struct{} // closed when there will be no more answers
+	cause  error         // set before broken is closed
+
+	mu      sync.Mutex // of what follows, and of writing
+	next    int64
+	pending *pending
+	quitted bool
+}
+
+func (r *run) enter(phase string) {
+	r.link.mu.Lock()
+	r.phase = phase
+	r.link.mu.Unlock()
+}
+
+// start brings the engine to where it answers questions.
+func (r *run) start(ctx context.Context) error {
+	l := r.link
+	limit := l.config.StartTimeout
+	late := errors.New("start-up took too long")
+	timed, stop := context.WithTimeoutCause(ctx, limit, late)
+	defer stop()
+	go l.wait(r.reports.Context(timed), r)
+	phase, err := r.launch(ctx, timed)
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		if cause := context.Cause(ctx); errors.Is(cause, errClosed) {
+			return cause
+		}
+		return context.Canceled
+	case context.Cause(timed) == late:
+		return l.timeout(limit, phase)
+	}
+	return err
+}
+
+// launch does the work of start. life ends with the engine, ctx with the start.
+func (r *run) launch(life, ctx context.Context) (phase string, err error) {
+	l := r.link
+	phase = "preparing"
+	r.enter(phase)
+	if r.place, err = newPlace(l.config.Base); err != nil {
+		return phase, fmt.Errorf("making a private directory: %w", err)
+	}
+	if r.listener, err = r.place.listen(); err != nil {
+		return phase, fmt.Errorf("listening in a private directory: %w", err)
+	}
+	command, err := l.config.Prepare(ctx, r.place)
+	if err != nil {
+		return phase, err
+	}
+	if ctx.Err() != nil {
+		return phase, ctx.Err()
+	}
+	if command.Env == nil {
+		command.Env = os.Environ()
+	}
+	command.Env = append(command.Env, RootVariable+"="+r.place.Root)
+	command.Stdout, command.Stderr, command.Grace = &r.output, &r.output, l.config.Grace
+	phase = "starting and analysing"
+	r.enter(phase)
+	if r.process, err = child.Start(life, command); err != nil {
+		return phase, l.unavailable("it cannot be started: %v", err)
+	}
+	l.observe(r)
+	err = r.accept(ctx)
+	if err == nil {
+		l.observe(r)
+	}
+	return phase, err
+}
+
+// greeted is a connection whose script has said who it is, or failed to.
+type greeted struct {
+	conn    *net.UnixConn
+	ours    bool
+	foreign bool
+	err     error
+}
+
+// accept waits for the script. Connections of others are turned away; a script
+// of our own process that is not what it must be ends the start.
+func (r *run) accept(ctx context.Context) error {
+	l := r.link
+	found := make(chan greeted)
+	accepting, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() {
+		for {
+			conn, err := r.listener.AcceptUnix()
+			if err != nil {
+				return
+			}
+			go func() {
+				g := r.greet(accepting, conn)
+				select {
+				case found <- g:
+				case <-accepting.Done():
+					conn.Close()
+				}
+			}()
+		}
+	}()
+	ended := r.process.Done()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ended:
+			// A launcher may hand over and end well; the script is what counts.
+			if err := r.process.Wait(); err == nil && l.config.HandsOver {
+				ended = nil
+				continue
+			}
+			return l.unavailable("it ended before it was ready: %s", r.lastWords())
+		case g := <-found:
+			switch {
+			case g.err == nil:
+				r.conn, r.foreign = g.conn, g.foreign
+				r.listener.Close()
+				os.Remove(r.place.Path("token"))
+				return nil
+			case g.ours:
+				g.conn.Close()
+				return l.unavailable("its bridge script %v", g.err)
+			}
+			g.conn.Close()
+		}
+	}
+}
+
+// greet reads the greeting of a connection.
+func (r *run) greet(ctx context.Context, conn *net.UnixConn) greeted {
+	g := greeted{conn: conn, foreign: true}
+	uid, pid, err := peer(conn)
+	switch {
+	case errors.Is(err, errors.ErrUnsupported):
+		g.ours, g.foreign = true, false
+	case err != nil || uid != os.Getuid():
+		g.err = errors.New("belongs to another user")
+		return g
+	case pid == 0:
+		g.ours, g.foreign = true, false
+	default:
+		g.foreign = pid != r.process.PID() && !inGroup(pid, r.process.PID())
+		g.ours = !g.foreign
+	}
+	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
+	defer stop()
+	conn.SetDeadline(time.Now().Add(r.link.config.Handshake))
+	data, err := ReadFrame(conn, 1<<16)
+	if err != nil {
+		g.err = fmt.Errorf("did not say who it is: %w", err)
+		return g
+	}
+	var hello greeting
+	if err := json.Unmarshal(data, &hello); err != nil {
+		g.err = errors.New("sent a greeting that cannot be read")
+		return g
+	}
+	if g.err = r.judge(&hello); g.err == nil {
+		conn.SetDeadline(time.Time{})
+	}
+	return g
+}
+
+// judge compares a greeting with what was expected.
+func (r *run) judge(h *greeting) error {
+	c := &r.link.config
+	if subtle.ConstantTimeCompare([]byte(h.Token), []byte(r.place.token)) != 1 {
+		return errors.New("does not know the token")
+	}
+	switch want := c.Provider.Version; {
+	case h.Protocol != Protocol:
+		return fmt.Errorf("speaks protocol %d and not %d", h.Protocol, Protocol)
+	case h.Engine != c.Provider.ID:
+		return fmt.Errorf("is of engine %q and not of %q", h.Engine, c.Provider.ID)
+	case want != nil && h.Version != *want:
+		return fmt.Errorf("says that the engine has version %q, and its files say %q", h.Version, *want)
+	case !strings.EqualFold(h.SHA256, c.SHA256):
+		return fmt.Errorf("says that bytes with SHA-256 %q were imported, and the target has %q", h.SHA256, c.SHA256)
+	}
+	return nil
+}
+
+// lastWords say how the process ended and what it wrote last.
+func (r *run) lastWords() string {
+	how := "exit status 0"
+	if err := r.process.Wait(); err != nil {
+		how = err.Error()
+	}
+	if lines := r.output.lines(3); lines != "" {
+		return how + "; it wrote: " + lines
+	}
+	return how
+}
+
+// why tells the reason for the end of the answers.
+func (r *run) why(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	r.mu.Lock()
+	cause := r.cause
+	r.mu.Unlock()
+	if cause == nil {
+		cause = errors.New("the connection ended")
+	}
+	// The connection often ends a moment before the process can be asked how.
+	select {
+	case <-r.process.Done():
+		return r.link.unavailable("it ended: %s; open the target again to go on", r.lastWords())
+	case <-time.After(100 * time.Millisecond):
+	}
+	return r.link.unavailable("its bridge broke: %v; open the target again to go on", cause)
+}
+
+func (r *run) setBroken(err error) {
+	r.mu.Lock()
+	r.cause = err
+	r.mu.Unlock()
+	close(r.broken)
+}
+
+// quit asks the script to end the engine, then ends what is ours of it. Of an
+// engine that runs in a process of somebody else only our document is closed.
+func (r *run) quit() {
+	r.mu.Lock()
+	r.quitted = true
+	r.mu.Unlock()
+	select {
+	case <-r.ready:
+		if r.err == nil {
+			r.write(question{Quit: true})
+			if r.foreign {
+				select {
+				case <-r.broken:
+				case <-time.After(r.link.config.Grace):
+				}
+			}
+		}
+	default:
+	}
+	r.cancel(errClosed)
+	if r.conn != nil && isClosed(r.ready) {
+		r.conn.SetDeadline(time.Unix(1, 0))
+	}
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// end releases everything the run owns and names the kinds of what remains.
+func (r *run) end() (remaining []string) {
+	r.cancel(context.Canceled)
+	if r.conn != nil {
+		r.conn.Close()
+	}
+	if r.listener != nil {
+		r.listener.Close()
+	}
+	if r.process != nil {
+		select {
+		case <-r.process.Done():
+		case <-time.After(2 * r.link.config.Grace):
+			r.process.Kill()
+			select {
+			case <-r.process.Done():
+			case <-time.After(2 * r.link.config.Grace):
+				remaining = append(remaining, "process")
+			}
+		}
+		if killStrays(r.place.Root) > 0 {
+			remaining = append(remaining, "process")
+		}
+	}
+	if r.place != nil {
+		remaining = append(remaining, r.place.remove()...)
+	}
+	return remaining
+}

@@ -69,6 +69,25 @@ var commands = []Command{
 		},
 	},
 	{
+		Name:        "analyze-javascript-application",
+		Tool:        "analyze_javascript_application",
+		Family:      "javascript",
+		Title:       "JavaScript application",
+		Description: "Map a JavaScript or Electron application (folder, ASAR, zip, bundle) without running it: packages, processes, bundled modules, imports, IPC, endpoints, storage, native add-ons, source maps, semantic relations.",
+		Positionals: []Argument{
+			{Name: "path", Pointer: "/path", Type: Path, Help: "Folder, archive or file.", Required: true},
+		},
+		Flags: []Argument{
+			{Name: "path", Pointer: "/path", Type: Path, Help: "Folder, archive or file.", Required: true},
+			{Name: "integrity-policy", Pointer: "/integrity_policy", Type: String, Help: "What to do with bytes that contradict their container.", Default: `"fail"`, Enum: []string{"fail", "record-and-continue"}},
+			{Name: "max-files", Pointer: "/max_files", Type: Integer, Help: "Files to read.", Default: `100000`},
+			{Name: "max-file-bytes", Pointer: "/max_file_bytes", Type: Integer, Help: "Largest text to read.", Default: `134217728`},
+			{Name: "max-text-bytes", Pointer: "/max_text_bytes", Type: Integer, Help: "Text to read in all.", Default: `536870912`},
+			{Name: "max-total-bytes", Pointer: "/max_total_bytes", Type: Integer, Help: "Bytes to read in all.", Default: `17179869184`},
+			{Name: "max-depth", Pointer: "/max_depth", Type: Integer, Help: "Archives in archives.", Default: `4`},
+		},
+	},
+	{
 		Name:        "analyze-swift-types",
 		Tool:        "analyze_swift_types",
 		Family:      "analysis",
@@ -231,6 +250,20 @@ var commands = []Command{
 		Target:      true,
 		Flags: []Argument{
 			{Name: "document", Pointer: "/document", Type: String, Help: "Document name; leave out for the open one."},
+		},
+	},
+	{
+		Name:        "demangle-symbols",
+		Tool:        "demangle_symbols",
+		Family:      "binary",
+		Title:       "Demangle symbols",
+		Description: "Readable forms of mangled names: C++ (Itanium and Microsoft), Rust, Swift, Objective-C, Go. Names that are not mangled come back unchanged.",
+		Positionals: []Argument{
+			{Name: "symbols", Pointer: "/symbols", Type: String, Help: "Names as they stand in a symbol table.", Required: true, Repeated: true},
+		},
+		Flags: []Argument{
+			{Name: "symbols", Pointer: "/symbols", Type: String, Help: "Names as they stand in a symbol table.", Required: true, Repeated: true},
+			{Name: "scheme", Pointer: "/scheme", Type: String, Help: "Only this scheme; auto tries all.", Default: `"auto"`, Enum: []string{"auto", "itanium", "msvc", "rust", "swift", "objective_c", "go"}},
 		},
 	},
 	{

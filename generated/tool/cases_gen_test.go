@@ -29,6 +29,16 @@ var cases = []contractCase{
 		},
 	},
 	{
+		spec:   &analyzeJavascriptApplicationSpec,
+		input:  decoder(DecodeAnalyzeJavascriptApplicationInput),
+		output: decoder(DecodeAnalyzeJavascriptApplicationOutput),
+		rejects: []reject{
+			{"no path", `{}`, "/path"},
+			{"unknown policy", `{"path":"a","integrity_policy":"ignore"}`, "/integrity_policy"},
+			{"no files", `{"path":"a","max_files":0}`, "/max_files"},
+		},
+	},
+	{
 		spec:   &analyzeSwiftTypesSpec,
 		input:  decoder(DecodeAnalyzeSwiftTypesInput),
 		output: decoder(DecodeAnalyzeSwiftTypesOutput),
@@ -130,6 +140,15 @@ var cases = []contractCase{
 		output: decoder(DecodeCurrentProcedureOutput),
 		rejects: []reject{
 			{"document is a name", `{"document":""}`, "/document"},
+		},
+	},
+	{
+		spec:   &demangleSymbolsSpec,
+		input:  decoder(DecodeDemangleSymbolsInput),
+		output: decoder(DecodeDemangleSymbolsOutput),
+		rejects: []reject{
+			{"no symbols", `{"symbols":[]}`, "/symbols"},
+			{"unknown scheme", `{"symbols":["x"],"scheme":"ada"}`, "/scheme"},
 		},
 	},
 	{

@@ -52,6 +52,8 @@ type ArtifactsHandlers interface {
 
 // BinaryHandlers are the tools of family binary.
 type BinaryHandlers interface {
+	// DemangleSymbols: Demangle symbols
+	DemangleSymbols(context.Context, *DemangleSymbolsInput) (*Finding[DemangleSymbolsOutput], error)
 	// InspectBinaryLayout: Binary layout
 	InspectBinaryLayout(context.Context, *InspectBinaryLayoutInput) (*Finding[InspectBinaryLayoutOutput], error)
 }
@@ -68,6 +70,12 @@ type EvidenceHandlers interface {
 	ImportEvidenceBundle(context.Context, *ImportEvidenceBundleInput) (*ImportEvidenceBundleOutput, error)
 	// InspectAnalysisView: View of a recorded analysis
 	InspectAnalysisView(context.Context, *InspectAnalysisViewInput) (*Finding[InspectAnalysisViewOutput], error)
+}
+
+// JavascriptHandlers are the tools of family javascript.
+type JavascriptHandlers interface {
+	// AnalyzeJavascriptApplication: JavaScript application
+	AnalyzeJavascriptApplication(context.Context, *AnalyzeJavascriptApplicationInput) (*Finding[AnalyzeJavascriptApplicationOutput], error)
 }
 
 // NativeHandlers are the tools of family native.
@@ -160,17 +168,18 @@ type SessionHandlers interface {
 
 // Families are the handlers of all families. The tools of a nil one have no binding.
 type Families struct {
-	Analysis  AnalysisHandlers
-	Artifacts ArtifactsHandlers
-	Binary    BinaryHandlers
-	Evidence  EvidenceHandlers
-	Native    NativeHandlers
-	Session   SessionHandlers
+	Analysis   AnalysisHandlers
+	Artifacts  ArtifactsHandlers
+	Binary     BinaryHandlers
+	Evidence   EvidenceHandlers
+	Javascript JavascriptHandlers
+	Native     NativeHandlers
+	Session    SessionHandlers
 }
 
 // Bindings joins handlers and contracts, in order of tool name.
 func Bindings(f Families) []Binding {
-	list := make([]Binding, 0, 63)
+	list := make([]Binding, 0, 65)
 	if h := f.Analysis; h != nil {
 		list = append(list,
 			sealed(&analyzeFunctionSpec, DecodeAnalyzeFunctionInput, h.AnalyzeFunction),
@@ -198,6 +207,7 @@ func Bindings(f Families) []Binding {
 	}
 	if h := f.Binary; h != nil {
 		list = append(list,
+			sealed(&demangleSymbolsSpec, DecodeDemangleSymbolsInput, h.DemangleSymbols),
 			sealed(&inspectBinaryLayoutSpec, DecodeInspectBinaryLayoutInput, h.InspectBinaryLayout),
 		)
 	}
@@ -208,6 +218,11 @@ func Bindings(f Families) []Binding {
 			plain(&getEvidenceBundleSpec, DecodeGetEvidenceBundleInput, h.GetEvidenceBundle),
 			plain(&importEvidenceBundleSpec, DecodeImportEvidenceBundleInput, h.ImportEvidenceBundle),
 			sealed(&inspectAnalysisViewSpec, DecodeInspectAnalysisViewInput, h.InspectAnalysisView).with(inspectAnalysisViewEvidence),
+		)
+	}
+	if h := f.Javascript; h != nil {
+		list = append(list,
+			sealed(&analyzeJavascriptApplicationSpec, DecodeAnalyzeJavascriptApplicationInput, h.AnalyzeJavascriptApplication),
 		)
 	}
 	if h := f.Native; h != nil {
@@ -270,6 +285,7 @@ func Specs() []*Spec {
 		&addressNameSpec,
 		&addressToFileOffsetSpec,
 		&analyzeFunctionSpec,
+		&analyzeJavascriptApplicationSpec,
 		&analyzeSwiftTypesSpec,
 		&annotateNativeFunctionSpec,
 		&batchDecompileSpec,
@@ -282,6 +298,7 @@ func Specs() []*Spec {
 		&currentAddressSpec,
 		&currentDocumentSpec,
 		&currentProcedureSpec,
+		&demangleSymbolsSpec,
 		&exportEvidenceBundleSpec,
 		&findXrefsToNameSpec,
 		&getCallGraphSpec,
@@ -335,5 +352,5 @@ func Specs() []*Spec {
 
 // FamilyNames are all families in order of name.
 func FamilyNames() []string {
-	return []string{"analysis", "artifacts", "binary", "evidence", "native", "session"}
+	return []string{"analysis", "artifacts", "binary", "evidence", "javascript", "native", "session"}
 }

@@ -13,7 +13,9 @@ import (
 	"rea/generated/fault"
 	"rea/generated/model"
 	"rea/providers/embedded/program"
+	"rea/providers/format/msvcname"
 	"rea/providers/format/object"
+	"rea/providers/format/swiftname"
 	"rea/runtime/engine"
 )
 
@@ -26,6 +28,14 @@ func readable(raw string) string {
 	s := raw
 	if strings.HasPrefix(s, "__Z") || strings.HasPrefix(s, "__R") { // Mach-O and 32-bit PE prepend an underscore
 		s = s[1:]
+	}
+	switch {
+	case msvcname.Is(raw):
+		n, _ := msvcname.Demangle(raw)
+		return n.Full
+	case swiftname.Is(raw):
+		out, _ := swiftname.Demangle(raw)
+		return out
 	}
 	if len(s) > longestMangled || !strings.HasPrefix(s, "_Z") && !strings.HasPrefix(s, "_R") {
 		return ""
@@ -144,8 +154,12 @@ func (e *Engine) indexReadable() *readableIndex {
 			continue
 		}
 		x.full[r] = append(x.full[r], i)
-		if k := strings.IndexByte(r, '('); k > 0 {
-			x.short[r[:k]] = append(x.short[r[:k]], i)
+		short, _, called := strings.Cut(r, "(")
+		if n, ok := msvcname.Demangle(p.Functions[i].Name); ok { // its readable form begins with types
+			short, called = n.Qualified, true
+		}
+		if called && short != "" {
+			x.short[short] = append(x.short[short], i)
 		}
 	}
 	return x

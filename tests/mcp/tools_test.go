@@ -73,6 +73,8 @@ func steps(dir, fixture string) []step {
 	const noCapability = "capability_unavailable"
 	return []step{
 		{tool: "binary_session", args: object{}},
+		{tool: "inspect_artifact", args: object{"path": fixture}},
+		{tool: "demangle_symbols", args: object{"symbols": []string{"_ZN3foo3barEi", "not mangled"}}},
 		{tool: "open_binary", args: object{"path": fixture}},
 		{tool: "binary_session", args: object{}},
 		{tool: "binary_overview", args: object{"detail": "detailed"}},

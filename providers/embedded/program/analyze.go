@@ -63,6 +63,7 @@ func newRecovery(ctx context.Context, im *object.Image, dec isa.Decoder, opt Opt
 	r.d = newDescent(r.sp, dec)
 	n := r.sp.size + regionGuard
 	r.starts, r.covered, r.noRet, r.readAt = newBitset(n), newBitset(n), newBitset(n), newBitset(n)
+	r.vouched = newBitset(n)
 	r.walkers = make([]walker, r.workers)
 	r.seedData()
 	for _, x := range im.Relocations {

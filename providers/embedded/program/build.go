@@ -452,10 +452,16 @@ func (r *recovery) classify(out *Function, f *fn, o *output) {
 	if c.From != r.sp.addr(f.blocks[0].last) {
 		return
 	}
+	b := &f.blocks[0]
+	lead, most := b.last-b.start, uint32(4) // an endbr, or an adrp pair, before the jump
+	if r.dec.Align() == 4 {
+		most = 12
+	}
 	switch {
+	case lead > most:
 	case c.Kind == IndirectJump && c.Import >= 0:
 		out.Kind, out.Target = KindImportStub, c.Slot
-	case (c.Kind == TailCall || c.Kind == IndirectJump) && c.To != 0 && f.blocks[0].end-f.blocks[0].start <= 16:
+	case (c.Kind == TailCall || c.Kind == IndirectJump) && c.To != 0:
 		out.Kind, out.Target = KindThunk, c.To
 	}
 }

@@ -63,7 +63,7 @@ func (r *recovery) mergeParts() (bool, error) {
 		lo = hi
 		c := group[0].to
 		_, orphan := r.parts[c]
-		if !orphan && (r.why[c].ev != ByUnwind || called.has(c) || r.stubs[c]) {
+		if !orphan && (r.why[c].ev != ByUnwind || r.vouched.has(c) || called.has(c) || r.stubs[c]) {
 			continue
 		}
 		if p := r.parentOf(c, group, orphan); p != nil {
@@ -253,14 +253,15 @@ func (r *recovery) orphanParts(called bitset, ins []incoming) {
 	for _, x := range ins {
 		reached.set(x.to)
 	}
+	align := r.usualAlignment()
 	for again := true; again; {
 		again = false
 		for _, f := range r.funcs {
 			o := f.entry
-			if _, part := r.parts[o]; part || !f.noReturn || r.why[o].ev != ByUnwind || called.has(o) || reached.has(o) || r.alts[o] {
+			if _, part := r.parts[o]; part || !f.noReturn || r.why[o].ev != ByUnwind || r.vouched.has(o) || called.has(o) || reached.has(o) || r.alts[o] {
 				continue
 			}
-			if r.besidePart(o) {
+			if r.besidePart(o) || align == 16 && r.sp.addr(o)%16 != 0 {
 				r.parts[o] = none
 				again = true
 			}

@@ -100,7 +100,7 @@ func (r *recovery) splitsOf(f *fn, shared bitset, align uint32) []jumpSplit {
 			lo, hi = t, f.entry
 		}
 		between := r.starts.next(lo+1, hi) < hi || t < f.entry
-		next := k == kindJump && t == b.end // compilers never jump to the next instruction inside a function
+		next := k == kindJump && t == b.end && b.start == f.entry // no compiler begins a function so that optimizes
 		if !between && !shared.has(t) && !next && !(k == kindJump && r.behindPadding(t)) {
 			continue
 		}
@@ -287,10 +287,11 @@ func (r *recovery) mayTailCall(f *fn, b *block, kind EdgeKind, apart bool) bool 
 	return h.spKnown && h.sp == 0
 }
 
-// jumpsNext says whether the instruction right before t is a jump to t.
+// jumpsNext says whether f is, but for a few instructions, a jump to t right
+// behind it: a wrapper before the function it wraps.
 func (r *recovery) jumpsNext(f *fn, t uint32) bool {
 	i := f.blockStart(t) - 1
-	return i >= 0 && f.blocks[i].end == t && r.d.kind(f.blocks[i].last) == kindJump && r.d.target(f.blocks[i].last) == t
+	return i >= 0 && f.blocks[i].start == f.entry && f.blocks[i].end == t && t-f.entry <= 16 && r.d.kind(f.blocks[i].last) == kindJump && r.d.target(f.blocks[i].last) == t
 }
 
 // endsInPadding says whether b ends in nops behind a call.

@@ -34,6 +34,7 @@ type recovery struct {
 	notes    []string
 
 	starts  bitset // function entries
+	vouched bitset // those that something other than unwind data names
 	why     map[uint32]why
 	covered bitset // bytes inside extents that tables state
 	extents []extent
@@ -327,6 +328,9 @@ func (r *recovery) callees(walked []*fn) []uint32 {
 			}
 			if r.d.kind(e.from) == kindIndJump || !f.inside(e.from) || r.rejected[e.to] {
 				continue
+			}
+			if end := r.sp.at(e.to).end(); r.skipPadding(e.to, end) != e.to {
+				continue // an unreachable block without code
 			}
 			if r.add(e.to, ByJump, r.sp.addr(e.from)) {
 				fresh = append(fresh, e.to)

@@ -70,6 +70,9 @@ func (r *recovery) addSeed(off uint32, ev Evidence) {
 	if _, part := r.parts[off]; part || off == none || r.d.data != nil && r.d.data.has(off) {
 		return
 	}
+	if ev != ByUnwind {
+		r.vouched.set(off)
+	}
 	r.add(off, ev, 0)
 }
 
@@ -114,6 +117,9 @@ func (r *recovery) seedHints(claims *[]claim) {
 		}
 		size := h.Size
 		if h.Source == object.FromEHFrame {
+			if n := r.leadingBTI(o); n > 0 && size > 0 {
+				o, size = o-n, size+uint64(n)
+			}
 			if n := r.leadingNops(o); n > 0 && size > uint64(n) {
 				o, size = o+n, size-uint64(n)
 			}
@@ -157,6 +163,28 @@ func (r *recovery) trimPadding(o uint32, size uint64) uint64 {
 		end -= n
 	}
 	return uint64(end - o)
+}
+
+// leadingBTI recognizes unwind entries that begin behind the branch target
+// marker of an AArch64 assembly function.
+func (r *recovery) leadingBTI(o uint32) uint32 {
+	if r.dec.Align() != 4 || o < r.sp.at(o).base+8 {
+		return 0
+	}
+	var in isa.Inst
+	r.decode(o-4, &in)
+	if in.Class != isa.EndBranch {
+		return 0
+	}
+	r.decode(o-8, &in)
+	switch in.Flow {
+	case isa.Return, isa.Jump, isa.IndirectJump, isa.Trap, isa.Invalid:
+		return 4
+	}
+	if in.Class == isa.Nop {
+		return 4
+	}
+	return 0
 }
 
 // leadingNops recognizes unwind entries that begin with padding before an

@@ -15,6 +15,7 @@ import (
 	"rea/providers/binary"
 	"rea/providers/embedded"
 	evidencefamily "rea/providers/evidence"
+	"rea/providers/javascript"
 	"rea/providers/native"
 	sessionfamily "rea/providers/session"
 	"rea/runtime/delivery"
@@ -47,11 +48,12 @@ type setup struct {
 func families(s setup, sess *session.Session, availability func(context.Context) []model.ToolAvailability) tool.Families {
 	source := query.Source(session.Source)
 	return tool.Families{
-		Analysis:  analysis.New(source),
-		Artifacts: artifacts.New(),
-		Binary:    binary.New(session.Target),
-		Evidence:  evidencefamily.New(evidencefamily.Config{Session: sess, Budget: int64(s.budget)}),
-		Native:    native.New(source),
+		Analysis:   analysis.New(source),
+		Artifacts:  artifacts.New(),
+		Binary:     binary.New(session.Target),
+		Evidence:   evidencefamily.New(evidencefamily.Config{Session: sess, Budget: int64(s.budget)}),
+		Javascript: javascript.New(),
+		Native:     native.New(source),
 		Session: sessionfamily.New(sessionfamily.Config{
 			Session:      sess,
 			Availability: availability,

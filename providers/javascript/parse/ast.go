@@ -299,3 +299,14 @@ func (f *File) Constant(r Ref) (string, bool) {
 	}
 	return "", false
 }
+
+// Parents gives, for every node, the node whose child it is.
+func (f *File) Parents() []Ref {
+	parents := make([]Ref, len(f.Nodes))
+	for i := range f.Nodes {
+		for k := f.Nodes[i].First; k != 0; k = f.Nodes[k].Next {
+			parents[k] = Ref(i)
+		}
+	}
+	return parents
+}

@@ -1,0 +1,190 @@
+// Package application puts together what an application is: it reads its files,
+// extracts what each of them says, finds what belongs together, and draws the
+// graph.
+//
+// # Phases
+//
+// Files are read (package tree), each program is parsed, unpacked and extracted
+// on its own (unit), and then the graph is drawn from the results in order of
+// path, so that it does not depend on which of them was ready first. Between
+// phases and between files the context is looked at.
+package application
+
+import (
+	"context"
+	"path"
+	"runtime"
+	"strings"
+	"sync"
+
+	"rea/generated/model"
+	"rea/providers/javascript/graph"
+	"rea/providers/javascript/resolve"
+	"rea/providers/javascript/tree"
+	"rea/runtime/progress"
+)
+
+// Analyze draws the map of an application.
+func Analyze(ctx context.Context, t *tree.Tree) (*model.ApplicationAnalysis, error) {
+	a := &analysis{ctx: ctx, tree: t, byPath: make(map[string]int, len(t.Files)), units: make([]*unit, len(t.Files)), manifests: map[string]*resolve.Manifest{}}
+	for i := range t.Files {
+		a.byPath[t.Files[i].Path] = i
+	}
+	for _, phase := range []struct {
+		what string
+		run  func() error
+	}{
+		{"reading package.json", a.readManifests},
+		{"parsing", a.readUnits},
+		{"drawing the graph", a.draw},
+	} {
+		progress.Report(ctx, phase.what)
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := phase.run(); err != nil {
+			return nil, err
+		}
+	}
+	return a.result(), ctx.Err()
+}
+
+type analysis struct {
+	ctx       context.Context // of the one call of Analyze that made this
+	tree      *tree.Tree
+	byPath    map[string]int // index of a file
+	units     []*unit        // by file, nil for those that are not programs
+	manifests map[string]*resolve.Manifest
+	resolver  *resolve.Resolver
+
+	b *graph.Builder
+	// Nodes that others are joined to.
+	root       int64
+	fileNodes  []int64 // by file
+	modules    []module
+	moduleSpan [][]span // by file, modules by place
+}
+
+// Has reports whether a file is there.
+func (a *analysis) Has(p string) bool {
+	i, ok := a.byPath[p]
+	return ok && a.tree.Files[i].Kind != tree.Symlink
+}
+
+// Manifest of a folder.
+func (a *analysis) Manifest(dir string) *resolve.Manifest {
+	return a.manifests[path.Clean(dir)]
+}
+
+func (a *analysis) readManifests() error {
+	for i := range a.tree.Files {
+		f := &a.tree.Files[i]
+		if path.Base(f.Path) != "package.json" || f.Data == nil {
+			continue
+		}
+		if m, ok := resolve.ReadManifest(f.Data); ok {
+			a.manifests[path.Dir(f.Path)] = m
+		}
+	}
+	a.resolver = resolve.New(a)
+	return nil
+}
+
+// readUnits reads programs on all processors.
+func (a *analysis) readUnits() error {
+	work := make(chan int)
+	var wg sync.WaitGroup
+	var once sync.Once
+	var failure error
+	for range runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			for i := range work {
+				f := &a.tree.Files[i]
+				progress.Report(a.ctx, "parsing "+f.Path)
+				u, err := readUnit(a.ctx, f, a.isModule(f.Path))
+				if err != nil {
+					once.Do(func() { failure = err })
+					continue
+				}
+				a.units[i] = u
+			}
+		})
+	}
+	for i := range a.tree.Files {
+		f := &a.tree.Files[i]
+		if (f.Kind == tree.JavaScript || f.Kind == tree.TypeScript) && f.Data != nil && a.ctx.Err() == nil {
+			work <- i
+		}
+	}
+	close(work)
+	wg.Wait()
+	if err := a.ctx.Err(); err != nil {
+		return err
+	}
+	return failure
+}
+
+// isModule reports whether a file is a module by its name or its package.
+func (a *analysis) isModule(p string) bool {
+	switch path.Ext(p) {
+	case ".mjs", ".mts":
+		return true
+	case ".cjs", ".cts":
+		return false
+	}
+	for d := path.Dir(p); ; d = path.Dir(d) {
+		if m := a.manifests[d]; m != nil {
+			return m.Type == "module"
+		}
+		if d == "." || d == "/" || path.Base(d) == "node_modules" {
+			return false
+		}
+	}
+}
+
+func (a *analysis) result() *model.ApplicationAnalysis {
+	t := a.tree
+	out := &model.ApplicationAnalysis{
+		Files: a.b.Files, Locations: a.b.Locations, Provenance: a.b.Provenance, Graph: a.b.Graph(),
+		Statistics: map[string]int64{}, IntegrityContradictions: []model.ArtifactContradiction{},
+	}
+	out.Application = model.ApplicationAnalysisApplication{
+		Name: strings.ToValidUTF8(t.Name, "\ufffd"), Format: model.ApplicationAnalysisApplicationFormat(t.Format), SHA256: t.SHA256, Files: int64(len(t.Files)), Bytes: t.Bytes,
+	}
+	for i, u := range a.units {
+		if u != nil {
+			out.Application.JavascriptFiles++
+			out.Application.JavascriptBytes += t.Files[i].Size
+		}
+	}
+	for i := range out.Graph.Nodes {
+		out.Statistics["nodes."+string(out.Graph.Nodes[i].Kind)]++
+	}
+	for i := range out.Graph.Edges {
+		out.Statistics["edges."+string(out.Graph.Edges[i].Relation)]++
+	}
+	for i := range t.Contradictions {
+		out.IntegrityContradictions = append(out.IntegrityContradictions, contradiction(&t.Contradictions[i]))
+	}
+	return out
+}
+
+func contradiction(c *tree.Contradiction) model.ArtifactContradiction {
+	out := model.ArtifactContradiction{
+		Path: c.Path, Container: c.Container, Type: model.ArtifactEntryType(c.Type), Algorithm: c.Algorithm,
+		Declared: optional(c.Declared), Observed: optional(c.Observed), ObservedSHA256: optional(c.SHA256), ContainerSHA256: optional(c.ContainerSHA256),
+		Unpacked: c.Unpacked, Quarantined: true,
+	}
+	if c.Unpacked {
+		cause := "packaging tools sign or strip unpacked files after the header is written"
+		out.Cause = &cause
+	}
+	return out
+}
+
+func optional(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

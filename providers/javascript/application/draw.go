@@ -1,0 +1,257 @@
+package application
+
+import (
+	"path"
+	"strings"
+
+	"rea/generated/model"
+	"rea/providers/javascript/facts"
+	"rea/providers/javascript/graph"
+	"rea/providers/javascript/parse"
+	"rea/providers/javascript/resolve"
+	"rea/providers/javascript/tree"
+)
+
+// A module is code with imports of its own: a whole file, or a part of a bundle.
+type module struct {
+	node int64
+	file int
+}
+
+// A span is the part of a file that a module is.
+type span struct {
+	at     parse.Span
+	module int
+}
+
+const extractor = "rea.javascript/1"
+
+// Sources of facts.
+var (
+	fromBytes   = graph.Source{Extractor: extractor, Authority: model.ApplicationProvenanceAuthorityArtifactBytes, State: model.ApplicationProvenanceStateObserved, Confidence: model.ApplicationProvenanceConfidenceExact}
+	fromPackage = graph.Source{Extractor: extractor, Authority: model.ApplicationProvenanceAuthorityPackageMetadata, State: model.ApplicationProvenanceStateObserved, Confidence: model.ApplicationProvenanceConfidenceExact}
+	fromSyntax  = graph.Source{Extractor: extractor, Authority: model.ApplicationProvenanceAuthoritySyntaxTree, State: model.ApplicationProvenanceStateObserved, Confidence: model.ApplicationProvenanceConfidenceExact}
+)
+
+// inferred is s where the fact follows from what was seen.
+func inferred(s graph.Source, confidence model.ApplicationProvenanceConfidence, reason string) graph.Source {
+	s.State, s.Confidence, s.Reason = model.ApplicationProvenanceStateInferred, confidence, reason
+	return s
+}
+
+func unknown(s graph.Source, reason string) graph.Source {
+	s.State, s.Confidence, s.Reason = model.ApplicationProvenanceStateUnknown, model.ApplicationProvenanceConfidenceUnknown, reason
+	return s
+}
+
+func (a *analysis) draw() error {
+	a.b = graph.NewBuilder(a.files())
+	a.root = a.b.Node(model.ApplicationNodeKindApplication, graph.Identity{Strategy: model.ApplicationNodeIdentityStrategyContentDigest, SHA256: a.tree.SHA256},
+		a.tree.Name, a.b.From(fromBytes), nil, nil)
+	for _, g := range a.tree.Gaps {
+		a.b.Gap(g.What, g.Omitted, g.Reason)
+	}
+	a.drawFiles()
+	for i := range a.units {
+		if err := a.ctx.Err(); err != nil {
+			return err
+		}
+		if a.units[i] != nil {
+			a.drawUnit(i)
+		}
+	}
+	return nil
+}
+
+func (a *analysis) files() []model.ApplicationFile {
+	out := make([]model.ApplicationFile, len(a.tree.Files))
+	for i := range a.tree.Files {
+		f := &a.tree.Files[i]
+		row := model.ApplicationFile{Path: f.Path, Kind: model.ApplicationFileKind(f.Kind), Size: f.Size, SHA256: optional(f.SHA256), Reason: optional(f.Reason), State: model.ApplicationFileStateListed}
+		switch u := a.units[i]; {
+		case f.Contradicted:
+			row.State = model.ApplicationFileStateContradicted
+		case f.SHA256 == "" && f.Kind != tree.Symlink:
+			row.State = model.ApplicationFileStateUnavailable
+		case u != nil && u.failed > 0:
+			row.State = model.ApplicationFileStatePartial
+			reason := "line " + itoa(u.lines.of(u.errors[0].At)) + ": " + u.errors[0].What
+			if u.failed > 1 {
+				reason += " (" + itoa(u.failed) + " errors)"
+			}
+			row.Reason = &reason
+		case u != nil || f.Kind == tree.JSON || f.Kind == tree.HTML || f.Kind == tree.SourceMap:
+			row.State = model.ApplicationFileStateAnalyzed
+		}
+		if f.Kind.Text() && f.Data == nil && row.State != model.ApplicationFileStateContradicted {
+			row.State = model.ApplicationFileStateSkipped
+		}
+		out[i] = row
+	}
+	return out
+}
+
+// drawFiles draws files and packages.
+func (a *analysis) drawFiles() {
+	a.fileNodes = make([]int64, len(a.tree.Files))
+	packages := map[string]int64{}
+	for i := range a.tree.Files {
+		f := &a.tree.Files[i]
+		if m := a.manifests[path.Dir(f.Path)]; m != nil && path.Base(f.Path) == "package.json" {
+			dir := path.Dir(f.Path)
+			p := graph.Properties{"path": dir}
+			for name, v := range map[string]string{"version": m.Version, "type": m.Type, "main": m.Main, "module": m.Module} {
+				if v != "" {
+					p[name] = v
+				}
+			}
+			packages[dir] = a.b.Node(model.ApplicationNodeKindPackage, graph.Path(dir, f.SHA256), m.Name, a.b.From(fromPackage), nil, p)
+		}
+	}
+	for i := range a.tree.Files {
+		f := &a.tree.Files[i]
+		kind := model.ApplicationNodeKindFile
+		switch f.Kind {
+		case tree.JavaScript, tree.TypeScript:
+			kind = model.ApplicationNodeKindJavascriptAsset
+		case tree.HTML:
+			kind = model.ApplicationNodeKindHTMLDocument
+		case tree.SourceMap:
+			kind = model.ApplicationNodeKindSourceMap
+		case tree.Native:
+			kind = model.ApplicationNodeKindNativeAddon
+		}
+		a.fileNodes[i] = a.b.Node(kind, graph.Path(f.Path, f.SHA256), f.Path, a.b.From(fromBytes), nil, graph.Properties{"file": i})
+		parent := a.root
+		for d := path.Dir(f.Path); ; d = path.Dir(d) {
+			if p, ok := packages[d]; ok {
+				parent = p
+				break
+			}
+			if d == "." || d == "/" {
+				break
+			}
+		}
+		a.b.Edge(parent, a.fileNodes[i], model.ApplicationRelationContains, a.b.From(fromBytes), nil, nil)
+	}
+	for i := range a.tree.Files {
+		if p, ok := packages[path.Dir(a.tree.Files[i].Path)]; ok && path.Base(a.tree.Files[i].Path) == "package.json" {
+			a.b.Edge(a.root, p, model.ApplicationRelationContains, a.b.From(fromPackage), nil, nil)
+		}
+	}
+}
+
+// drawUnit draws what one program says.
+func (a *analysis) drawUnit(file int) {
+	u := a.units[file]
+	from := a.fileNodes[file]
+	if u.failed > 0 {
+		a.b.Gap("statements of "+a.tree.Files[file].Path, int64(u.failed), "syntax errors")
+	}
+	for i := range u.found.Imports {
+		a.drawImport(file, from, &u.found.Imports[i])
+	}
+	exports := make([]string, 0, len(u.found.Exports))
+	for i := range u.found.Exports {
+		exports = append(exports, u.found.Exports[i].Name)
+	}
+	a.b.Set(from, "exports", exports)
+	a.b.Set(from, "module_format", format(u))
+	for i := range u.found.Facts {
+		a.drawFact(file, from, &u.found.Facts[i])
+	}
+}
+
+func format(u *unit) string {
+	if u.module {
+		return "esm"
+	}
+	return "script"
+}
+
+func (a *analysis) location(file int, at parse.Span) *int64 {
+	return a.b.Location(file, at.Start, at.End, a.units[file].lines.of(at.Start))
+}
+
+func (a *analysis) drawImport(file int, from int64, i *facts.Import) {
+	p := graph.Properties{"specifier": i.Specifier, "kind": string(i.Kind)}
+	if len(i.Names) > 0 {
+		p["names"] = i.Names
+	}
+	if i.Optional {
+		p["optional"] = true
+	}
+	at := a.location(file, i.At)
+	if i.Unknown {
+		source := unknown(fromSyntax, "the specifier is only known when the program runs")
+		to := a.b.Node(model.ApplicationNodeKindUnknown, graph.Local("import of "+a.tree.Files[file].Path+" at "+itoa(int(i.At.Start))), "", a.b.From(source), at, nil)
+		delete(p, "specifier")
+		a.b.Edge(from, to, model.ApplicationRelationImports, a.b.From(source), at, p)
+		return
+	}
+	r := a.resolver.Resolve(a.tree.Files[file].Path, i.Specifier, resolve.How{Require: i.Kind == facts.Require || i.Kind == facts.Resolve})
+	switch {
+	case r.Path != "":
+		a.b.Edge(from, a.fileNodes[a.byPath[r.Path]], model.ApplicationRelationImports, a.b.From(fromSyntax), at, p)
+		return
+	case r.Builtin, r.URL:
+		to := a.b.Node(model.ApplicationNodeKindExternalModule, graph.Local(i.Specifier), i.Specifier, a.b.From(fromSyntax), nil, graph.Properties{"builtin": r.Builtin})
+		a.b.Edge(from, to, model.ApplicationRelationImports, a.b.From(fromSyntax), at, p)
+		return
+	}
+	source := unknown(fromSyntax, r.Reason)
+	key, label := i.Specifier, i.Specifier
+	if r.Package == "" {
+		key = path.Join(path.Dir(a.tree.Files[file].Path), i.Specifier)
+	}
+	to := a.b.Node(model.ApplicationNodeKindExternalModule, graph.Local(key), label, a.b.From(source), nil, graph.Properties{"builtin": false})
+	a.b.Edge(from, to, model.ApplicationRelationImports, a.b.From(source), at, p)
+}
+
+// relations by kind of fact.
+var relations = map[facts.Kind]model.ApplicationRelation{
+	facts.Endpoint:      model.ApplicationRelationCalls,
+	facts.Route:         model.ApplicationRelationHandles,
+	facts.Storage:       model.ApplicationRelationPersistsTo,
+	facts.Flag:          model.ApplicationRelationReads,
+	facts.Environment:   model.ApplicationRelationReads,
+	facts.Window:        model.ApplicationRelationLoads,
+	facts.BridgeAPI:     model.ApplicationRelationExposes,
+	facts.Worker:        model.ApplicationRelationLoads,
+	facts.ServiceWorker: model.ApplicationRelationLoads,
+	facts.NativeAddon:   model.ApplicationRelationLoads,
+	facts.NativeBinding: model.ApplicationRelationLoads,
+	facts.ChildProcess:  model.ApplicationRelationCalls,
+}
+
+func (a *analysis) drawFact(file int, from int64, f *facts.Fact) {
+	relation, ok := relations[f.Kind]
+	if !ok {
+		return
+	}
+	p := graph.Properties{}
+	for _, d := range f.Details {
+		p[d.Name] = d.Value
+	}
+	at := a.location(file, f.At)
+	source := fromSyntax
+	key := f.Name
+	if f.Dynamic {
+		source = unknown(fromSyntax, "its name is only known when the program runs")
+		key = a.tree.Files[file].Path + "@" + itoa(int(f.At.Start))
+	}
+	if f.Kind == facts.Storage {
+		if area, ok := p["area"].(string); ok {
+			key = area + ":" + key
+		}
+	}
+	edge := graph.Properties{"via": f.Via}
+	for _, name := range []string{"method", "use", "side", "write"} {
+		if v, ok := p[name]; ok {
+			edge[name] = v
+			delete(p, name)
+		}
+	}
+	node := a.b.Node(model.ApplicationNodeKind(f.Kind), graph.Local(strings.ToValidUTF8(key, "\ufffd")), f.Name, a.b.From(source), nil, p)
+	a.b.Edge(from, node, relation, a.b.From(source), at, edge)
+}

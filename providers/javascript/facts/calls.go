@@ -1,0 +1,289 @@
+package facts
+
+import (
+	"strings"
+
+	"rea/providers/javascript/parse"
+	"rea/providers/javascript/symbol"
+)
+
+// A call is one call with a known path.
+type call struct {
+	r    parse.Ref
+	path string // of the callee
+	name string // its last step
+	args [4]parse.Ref
+	n    int
+}
+
+// readers of calls, by the last step of the callee's path.
+var readers = map[string]func(*extractor, *call){
+	"fetch":                      fetches,
+	"open":                       opens,
+	"sendBeacon":                 fetches,
+	"request":                    fetches,
+	"get":                        getOrRoute,
+	"post":                       getOrRoute,
+	"put":                        getOrRoute,
+	"patch":                      getOrRoute,
+	"delete":                     getOrRoute,
+	"head":                       getOrRoute,
+	"all":                        getOrRoute,
+	"use":                        getOrRoute,
+	"route":                      getOrRoute,
+	"axios":                      fetches,
+	"importScripts":              importsScripts,
+	"getItem":                    storageKey,
+	"setItem":                    storageKey,
+	"removeItem":                 storageKey,
+	"deleteDatabase":             opens,
+	"register":                   registers,
+	"exposeInMainWorld":          exposes,
+	"exposeInIsolatedWorld":      exposes,
+	"on":                         message,
+	"once":                       message,
+	"addListener":                message,
+	"handle":                     message,
+	"handleOnce":                 message,
+	"removeHandler":              nil,
+	"send":                       message,
+	"sendSync":                   message,
+	"sendToHost":                 message,
+	"invoke":                     message,
+	"postMessage":                message,
+	"loadFile":                   loads,
+	"loadURL":                    loads,
+	"setPreloads":                preloads,
+	"registerPreloadScript":      preloads,
+	"fork":                       forks,
+	"spawn":                      spawns,
+	"spawnSync":                  spawns,
+	"exec":                       spawns,
+	"execSync":                   spawns,
+	"execFile":                   spawns,
+	"execFileSync":               spawns,
+	"dlopen":                     dlopens,
+	"bindings":                   binds,
+	"node-gyp-build":             binds,
+	"@mapbox/node-pre-gyp":       nil,
+	"push":                       routes,
+	"replace":                    nil,
+	"navigate":                   routes,
+	"isFeatureEnabled":           flag,
+	"isEnabled":                  flag,
+	"isFlagEnabled":              flag,
+	"useFeature":                 flag,
+	"useFlag":                    flag,
+	"useFeatureFlag":             flag,
+	"useFeatureFlagEnabled":      flag,
+	"hasFeature":                 flag,
+	"getFeatureFlag":             flag,
+	"featureEnabled":             flag,
+	"checkGate":                  flag,
+	"useGate":                    flag,
+	"getFeatureGate":             flag,
+	"variation":                  flag,
+	"boolVariation":              flag,
+	"stringVariation":            flag,
+	"getTreatment":               flag,
+	"getBooleanValue":            flag,
+	"getFeatureValue":            flag,
+	"isOn":                       flag,
+	"getExperiment":              flag,
+	"setAsDefaultProtocolClient": protocols,
+	"registerFileProtocol":       protocols,
+	"registerHttpProtocol":       protocols,
+}
+
+func (e *extractor) call(r parse.Ref, n *parse.Node) {
+	if e.requires(r, n) {
+		return
+	}
+	f := e.f
+	callee := n.First
+	name := ""
+	switch f.Kind(callee) {
+	case parse.Ident:
+		name = f.NameOf(callee)
+		if _, known := readers[name]; !known {
+			if e.Scopes.Of[callee] == 0 {
+				return
+			}
+			name = "" // a local name of something else
+		}
+	case parse.Dot, parse.Index:
+		var ok bool
+		if name, ok = f.PropertyOf(callee); !ok {
+			return
+		}
+		if name == "defineProperty" {
+			e.defineProperty(r, n, e.Names.Path(callee))
+			return
+		}
+	case parse.Call: // require("bindings")("name")
+	case parse.Sequence: // (0, a.fetch)(…)
+	default:
+		return
+	}
+	if name != "" {
+		if _, known := readers[name]; !known {
+			return
+		}
+	}
+	path := e.Names.Path(callee)
+	last := path[strings.LastIndexByte(path, '.')+1:]
+	read := readers[last]
+	if read == nil {
+		return
+	}
+	c := &call{r: r, path: path, name: last}
+	for k := f.Next(callee); k != 0 && c.n < len(c.args); k = f.Next(k) {
+		c.args[c.n] = k
+		c.n++
+	}
+	read(e, c)
+}
+
+// fetches reads requests whose first argument is an address, or an object that
+// has one.
+func fetches(e *extractor, c *call) {
+	switch {
+	case c.name == "fetch" && (c.path == "fetch" || strings.HasSuffix(c.path, ".net.fetch")):
+	case c.name == "sendBeacon" && symbol.Ends(c.path, "navigator.sendBeacon"):
+	case c.name == "axios" && c.path == "axios":
+	case c.name == "request" && client(c.path):
+	default:
+		return
+	}
+	if c.n == 0 {
+		return
+	}
+	method := ""
+	options := e.Names.Literal(c.args[min(1, c.n-1)])
+	address := c.args[0]
+	if options != 0 {
+		if m := symbol.Member(e.f, options, "method"); m != 0 {
+			method, _ = e.Names.Constant(m)
+		}
+		if options == address || c.n == 1 {
+			if u := symbol.Member(e.f, options, "url"); u != 0 {
+				address = u
+			}
+		}
+	}
+	e.endpoint(address, c.path, method, c.r)
+}
+
+// client reports whether a path is one of a client of HTTP.
+func client(path string) bool {
+	root, _, _ := strings.Cut(path, ".")
+	switch root {
+	case "axios", "http", "https", "http2", "got", "ky", "superagent", "request", "needle", "node-fetch", "undici", "jquery", "$", "jQuery":
+		return true
+	}
+	return strings.Contains(path, "electron.net.")
+}
+
+func opens(e *extractor, c *call) {
+	switch {
+	case symbol.Ends(c.path, "indexedDB."+c.name):
+		e.named(Storage, c.args[0], "indexedDB."+c.name, c.r, Value{"area", "indexed-db"})
+	case symbol.Ends(c.path, "caches.open"):
+		e.named(Storage, c.args[0], "caches.open", c.r, Value{"area", "cache"})
+	case c.name == "open" && c.n >= 2 && !strings.HasPrefix(c.path, "fs") && c.path != "open":
+		if method, ok := e.Names.Constant(c.args[0]); ok && httpMethod(method) {
+			e.endpoint(c.args[1], "XMLHttpRequest.open", strings.ToUpper(method), c.r)
+		}
+	}
+}
+
+func httpMethod(s string) bool {
+	switch strings.ToUpper(s) {
+	case "GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS":
+		return true
+	}
+	return false
+}
+
+// getOrRoute reads axios.get(address) and app.get("/route", handler).
+func getOrRoute(e *extractor, c *call) {
+	if c.n == 0 {
+		return
+	}
+	if client(c.path) && c.name != "use" && c.name != "route" && c.name != "all" {
+		e.endpoint(c.args[0], c.path, strings.ToUpper(c.name), c.r)
+		return
+	}
+	text, ok := e.Names.Constant(c.args[0])
+	if !ok || !strings.HasPrefix(text, "/") || len(text) > 500 || strings.ContainsAny(text, " \n<>") {
+		return
+	}
+	handler := c.name == "route"
+	for _, a := range c.args[1:c.n] {
+		k := e.f.Kind(a)
+		handler = handler || k.IsFunction() || k == parse.Ident || k == parse.Dot
+	}
+	if handler {
+		e.fact(Route, text, c.name, c.r, Value{"side", "server"}, Value{"method", c.name})
+	}
+}
+
+func importsScripts(e *extractor, c *call) {
+	if c.path != "importScripts" {
+		return
+	}
+	for _, a := range c.args[:c.n] {
+		text, ok := e.Names.Constant(a)
+		e.out.Imports = append(e.out.Imports, Import{Specifier: text, Kind: Static, Unknown: !ok, At: e.span(c.r)})
+	}
+}
+
+func storageKey(e *extractor, c *call) {
+	area := ""
+	switch {
+	case symbol.Ends(c.path, "localStorage."+c.name):
+		area = "local"
+	case symbol.Ends(c.path, "sessionStorage."+c.name):
+		area = "session"
+	default:
+		return
+	}
+	e.named(Storage, c.args[0], area+"Storage."+c.name, c.r, Value{"area", area})
+}
+
+func registers(e *extractor, c *call) {
+	if symbol.Ends(c.path, "serviceWorker.register") {
+		e.located(ServiceWorker, c.args[0], "navigator.serviceWorker.register", c.r)
+	}
+}
+
+func routes(e *extractor, c *call) {
+	if c.n == 0 {
+		return
+	}
+	if root := c.path; !strings.Contains(strings.ToLower(root), "router") && !strings.Contains(strings.ToLower(root), "history") && c.name != "navigate" {
+		return
+	}
+	if text, ok := e.Names.Constant(c.args[0]); ok && strings.HasPrefix(text, "/") && len(text) <= 500 {
+		e.fact(Route, text, c.path, c.r, Value{"side", "client"}, Value{"use", "navigation"})
+	}
+}
+
+func flag(e *extractor, c *call) {
+	if c.n == 0 || c.name == "isEnabled" && c.n > 2 {
+		return
+	}
+	text, ok := e.Names.Constant(c.args[0])
+	if ok && text != "" && len(text) <= 200 && !strings.ContainsAny(text, " \n/") {
+		e.fact(Flag, text, c.name, c.r)
+	}
+}
+
+func protocols(e *extractor, c *call) {
+	if c.n == 0 {
+		return
+	}
+	if text, ok := e.Names.Constant(c.args[0]); ok && text != "" {
+		e.fact(Endpoint, text+":", c.path, c.r, Value{"protocol_handler", true})
+	}
+}

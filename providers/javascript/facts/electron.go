@@ -1,0 +1,413 @@
+package facts
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"rea/providers/javascript/parse"
+	"rea/providers/javascript/symbol"
+)
+
+// Directions of a message.
+const (
+	toMain     = "renderer-to-main"
+	toRenderer = "main-to-renderer"
+)
+
+// message reads operations on IPC channels.
+func message(e *extractor, c *call) {
+	receiver := strings.TrimSuffix(c.path, "."+c.name)
+	operation, direction, role := "", "", ""
+	switch {
+	case symbol.Ends(receiver, "ipcMain"):
+		direction, role = toMain, "handler"
+		switch c.name {
+		case "handle", "handleOnce":
+			operation = "handle"
+		case "on", "once", "addListener":
+			operation = "listen"
+		}
+	case symbol.Ends(receiver, "ipcRenderer"):
+		role = "sender"
+		direction = toMain
+		switch c.name {
+		case "invoke":
+			operation = "invoke"
+		case "send", "sendSync", "sendToHost", "postMessage":
+			operation = "send"
+		case "on", "once", "addListener":
+			operation, direction, role = "listen", toRenderer, "handler"
+		}
+	case symbol.Ends(receiver, "webContents") || symbol.Ends(receiver, "mainFrame") || receiver == "?.sender" || strings.HasSuffix(receiver, ".sender"):
+		if c.name == "send" || c.name == "postMessage" {
+			operation, direction, role = "send", toRenderer, "sender"
+		}
+	}
+	if operation == "" || c.n == 0 {
+		return
+	}
+	e.named(Message, c.args[0], c.path, c.r,
+		Value{"operation", operation}, Value{"direction", direction}, Value{"side", role}, Value{"method", c.name})
+}
+
+// exposes reads contextBridge.exposeInMainWorld(name, api).
+func exposes(e *extractor, c *call) {
+	if !strings.Contains(c.path, "contextBridge.") {
+		return
+	}
+	name, api := c.args[0], c.args[1]
+	if c.name == "exposeInIsolatedWorld" {
+		name, api = c.args[1], c.args[2]
+	}
+	fact := e.named(BridgeAPI, name, c.path, c.r)
+	members, complete := e.members(api, "", 0)
+	fact.Details = append(fact.Details, Value{"members", members}, Value{"members_complete", complete})
+	if channels := e.channels(api); len(channels) > 0 {
+		fact.Details = append(fact.Details, Value{"channels", channels})
+	}
+}
+
+// maxMembers bounds the members listed of an API.
+const maxMembers = 2000
+
+// members lists the members of an object, those of objects in it by path.
+func (e *extractor) members(r parse.Ref, prefix string, depth int) (names []string, complete bool) {
+	f := e.f
+	object := e.Names.Literal(r)
+	if object == 0 || depth > 8 {
+		return []string{}, r != 0 && f.Kind(r).IsFunction()
+	}
+	names, complete = []string{}, true
+	for k := f.First(object); k != 0; k = f.Next(k) {
+		if f.Kind(k) != parse.Property {
+			complete = false
+			continue
+		}
+		key, ok := f.KeyOf(f.First(k), f.At(k).Flags&parse.Computed != 0)
+		if !ok || len(names) >= maxMembers {
+			complete = false
+			continue
+		}
+		names = append(names, prefix+key)
+		if value := e.Names.Literal(f.Kid(k, 1)); value != 0 && f.Kind(f.Kid(k, 1)) == parse.Object {
+			inner, all := e.members(value, prefix+key+".", depth+1)
+			names = append(names, inner...)
+			complete = complete && all
+		}
+	}
+	return names, complete
+}
+
+// channels are those that calls inside an API name literally.
+func (e *extractor) channels(api parse.Ref) []string {
+	f := e.f
+	object := e.Names.Literal(api)
+	if object == 0 {
+		object = api
+	}
+	if object == 0 {
+		return nil
+	}
+	start, end := f.At(object).Start, f.At(object).End
+	var names []string
+	for i := object; i > 0; i-- { // children come before their parents
+		n := f.At(i)
+		if n.End < start {
+			break
+		}
+		if n.Kind != parse.Call || n.Start < start || n.End > end || f.Kind(n.First) != parse.Dot {
+			continue
+		}
+		if !symbol.Ends(e.Names.Path(f.First(n.First)), "ipcRenderer") {
+			continue
+		}
+		if name, ok := e.Names.Constant(f.Next(n.First)); ok {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// loads reads what a window shows.
+func loads(e *extractor, c *call) {
+	if c.n == 0 {
+		return
+	}
+	if c.name == "loadFile" {
+		e.located(Document, c.args[0], "loadFile", c.r)
+		return
+	}
+	if text, ok := e.Names.Constant(c.args[0]); ok && !strings.Contains(text, "://") {
+		e.fact(Document, text, "loadURL", c.r)
+	} else if ok {
+		e.endpoint(c.args[0], "loadURL", "", c.r)
+	} else {
+		e.located(Document, c.args[0], "loadURL", c.r)
+	}
+}
+
+func preloads(e *extractor, c *call) {
+	if c.n == 0 {
+		return
+	}
+	list := c.args[0]
+	if e.f.Kind(list) == parse.Object {
+		if p := symbol.Member(e.f, list, "filePath"); p != 0 {
+			e.located(Preload, p, c.name, c.r)
+		}
+		return
+	}
+	if e.f.Kind(list) == parse.Array {
+		for k := e.f.First(list); k != 0; k = e.f.Next(k) {
+			e.located(Preload, k, c.name, k)
+		}
+	}
+}
+
+func forks(e *extractor, c *call) {
+	switch {
+	case strings.Contains(c.path, "utilityProcess."):
+		e.located(ChildProcess, c.args[0], "utilityProcess.fork", c.r, Value{"process", "utility"})
+	case strings.HasPrefix(c.path, "child_process.") || strings.HasPrefix(c.path, "cluster."):
+		e.located(ChildProcess, c.args[0], c.path, c.r, Value{"process", "node"})
+	}
+}
+
+func spawns(e *extractor, c *call) {
+	if strings.HasPrefix(c.path, "child_process.") {
+		e.named(ChildProcess, c.args[0], c.path, c.r, Value{"process", "program"})
+	}
+}
+
+func dlopens(e *extractor, c *call) {
+	if c.path == "process.dlopen" {
+		e.located(NativeAddon, c.args[1], c.path, c.r)
+	}
+}
+
+// binds reads require("bindings")("name") and require("node-gyp-build")(folder).
+func binds(e *extractor, c *call) {
+	switch c.path {
+	case "bindings":
+		if object := e.Names.Literal(c.args[0]); object != 0 {
+			e.named(NativeBinding, symbol.Member(e.f, object, "bindings"), c.path, c.r)
+			return
+		}
+		e.named(NativeBinding, c.args[0], c.path, c.r)
+	case "node-gyp-build":
+		e.located(NativeBinding, c.args[0], c.path, c.r)
+	}
+}
+
+// construct reads new BrowserWindow(…), new Worker(…), new WebSocket(…).
+func (e *extractor) construct(r parse.Ref, n *parse.Node) {
+	f := e.f
+	callee := n.First
+	name := ""
+	switch f.Kind(callee) {
+	case parse.Ident:
+		name = f.NameOf(callee)
+	case parse.Dot, parse.Index:
+		name, _ = f.PropertyOf(callee)
+	}
+	path := e.Names.Path(callee)
+	if i := strings.LastIndexByte(path, '.'); path != symbol.Unknown && path != "" {
+		name = path[i+1:]
+	}
+	arg := f.Next(callee)
+	switch name {
+	case "BrowserWindow", "BrowserView", "WebContentsView":
+		e.window(r, arg, name)
+	case "Worker", "SharedWorker":
+		if arg != 0 {
+			e.located(Worker, arg, name, r, Value{"shared", name == "SharedWorker"})
+		}
+	case "WebSocket", "EventSource":
+		if arg != 0 {
+			e.endpoint(arg, name, "", r)
+		}
+	case "URL":
+		if base := f.Next(arg); arg != 0 && base != 0 && e.Names.Path(base) == "import.meta.url" {
+			text, ok := e.Names.Constant(arg)
+			e.out.Imports = append(e.out.Imports, Import{Specifier: text, Kind: Resolve, Unknown: !ok, At: e.span(r)})
+		}
+	}
+}
+
+// window reads the options of a window, as far as they are literal.
+func (e *extractor) window(r, options parse.Ref, class string) {
+	f := e.f
+	fact := e.fact(Window, class, class, r)
+	object := e.Names.Literal(options)
+	if object == 0 {
+		fact.Dynamic = options != 0
+		return
+	}
+	index := len(e.out.Facts) - 1
+	details := e.options(object, "", 0)
+	preload := parse.Ref(0)
+	if prefs := e.Names.Literal(symbol.Member(f, object, "webPreferences")); prefs != 0 {
+		preload = symbol.Member(f, prefs, "preload")
+		if preload != 0 {
+			details = append(details, Value{"webPreferences.preload", e.pathOr(preload)})
+		}
+	}
+	e.out.Facts[index].Details = details
+	if preload != 0 {
+		e.located(Preload, preload, "webPreferences.preload", preload)
+	}
+}
+
+// maxOptions bounds the options kept of one window.
+const maxOptions = 200
+
+// options are the literal members of an object; others are named as dynamic.
+func (e *extractor) options(object parse.Ref, prefix string, depth int) (out []Value) {
+	f := e.f
+	for k := f.First(object); k != 0 && len(out) < maxOptions; k = f.Next(k) {
+		if f.Kind(k) != parse.Property {
+			continue
+		}
+		key, ok := f.KeyOf(f.First(k), f.At(k).Flags&parse.Computed != 0)
+		if !ok || prefix+key == "webPreferences.preload" {
+			continue
+		}
+		value := f.Kid(k, 1)
+		if inner := e.Names.Literal(value); inner != 0 && depth < 3 {
+			out = append(out, e.options(inner, prefix+key+".", depth+1)...)
+			continue
+		}
+		out = append(out, Value{prefix + key, e.plain(value)})
+	}
+	return out
+}
+
+// plain is the value of a literal, or the note that it is not one.
+func (e *extractor) plain(r parse.Ref) any {
+	switch e.f.Kind(r) {
+	case parse.Number:
+		if v, ok := e.f.NumberValue(r); ok {
+			return v
+		}
+	case parse.Null:
+		return nil
+	}
+	text, ok := e.Names.Constant(r)
+	switch {
+	case !ok:
+		return Unsettled{}
+	case e.f.Kind(r) == parse.True || e.f.Kind(r) == parse.False || e.f.Kind(r) == parse.Unary:
+		return text == "true"
+	}
+	return text
+}
+
+// Unsettled stands for a value that is only known when the program runs.
+type Unsettled struct{}
+
+// located is a fact that names a file. Paths that are joined to the folder of
+// the program are given relative to it, beginning with "./" or "../".
+func (e *extractor) located(kind Kind, r parse.Ref, via string, at parse.Ref, details ...Value) {
+	text, ok := e.Path(r)
+	fact := e.fact(kind, text, via, at, details...)
+	fact.Dynamic = !ok
+}
+
+func (e *extractor) pathOr(r parse.Ref) any {
+	if text, ok := e.Path(r); ok {
+		return text
+	}
+	return Unsettled{}
+}
+
+// Path is the file that an expression names: a constant, path.join(__dirname,
+// "a"), new URL("a", import.meta.url) or a template that begins with a folder.
+func (e *extractor) Path(r parse.Ref) (string, bool) { return e.filePath(r, 12) }
+
+func (e *extractor) filePath(r parse.Ref, hops int) (string, bool) {
+	f := e.f
+	if r == 0 || hops == 0 {
+		return "", false
+	}
+	if text, ok := e.Names.Constant(r); ok {
+		return text, true
+	}
+	switch f.Kind(r) {
+	case parse.Ident:
+		if f.NameOf(r) == "__dirname" && e.Scopes.Of[r] == 0 {
+			return ".", true
+		}
+		if value, ok := e.Names.Origin(e.Scopes.Of[r]); ok {
+			return e.filePath(value, hops-1)
+		}
+	case parse.New, parse.Call:
+		return e.joinedPath(r, hops)
+	case parse.Template, parse.Binary:
+		var b strings.Builder
+		for k := f.First(r); k != 0; k = f.Next(k) {
+			switch {
+			case f.Kind(k) == parse.Chunk:
+				b.WriteString(f.ChunkValue(k))
+			default:
+				part, ok := e.filePath(k, hops-1)
+				if !ok {
+					return "", false
+				}
+				b.WriteString(part)
+			}
+		}
+		return relative(strings.TrimPrefix(b.String(), "file://")), true
+	case parse.Dot:
+		switch e.Names.Path(r) {
+		case "import.meta.dirname":
+			return ".", true
+		}
+	}
+	return "", false
+}
+
+func (e *extractor) joinedPath(r parse.Ref, hops int) (string, bool) {
+	f := e.f
+	callee := f.First(r)
+	p := e.Names.Path(callee)
+	if f.Kind(r) == parse.New {
+		if p != "URL" && !symbol.Ends(p, "url.URL") {
+			return "", false
+		}
+		text, ok := e.Names.Constant(f.Next(callee))
+		return relative(text), ok && f.Next(f.Next(callee)) != 0
+	}
+	switch {
+	case symbol.Ends(p, "path.join"), symbol.Ends(p, "path.resolve"), strings.HasSuffix(p, ".join") && p != symbol.Unknown+".join", p == "?.join" && f.Kids(r) > 2:
+		var parts []string
+		for k := f.Next(callee); k != 0; k = f.Next(k) {
+			part, ok := e.filePath(k, hops-1)
+			if !ok {
+				return "", false
+			}
+			parts = append(parts, part)
+		}
+		return relative(path.Join(parts...)), len(parts) > 0
+	case symbol.Ends(p, "fileURLToPath"), symbol.Ends(p, "pathToFileURL"):
+		return e.filePath(f.Next(callee), hops-1)
+	case symbol.Ends(p, "path.dirname"):
+		if inner := e.Names.Path(f.Next(callee)); inner == "__filename" || inner == "import.meta.filename" {
+			return ".", true
+		}
+		if arg := f.Next(callee); f.Kind(arg) == parse.Call && symbol.Ends(e.Names.Path(f.First(arg)), "fileURLToPath") && e.Names.Path(f.Kid(arg, 1)) == "import.meta.url" {
+			return ".", true
+		}
+	case strings.HasSuffix(p, ".toString"):
+		return e.filePath(f.First(callee), hops-1)
+	}
+	return "", false
+}
+
+func relative(p string) string {
+	if p == "" || strings.HasPrefix(p, "/") || strings.HasPrefix(p, "../") || strings.HasPrefix(p, "./") || strings.Contains(p, "://") {
+		return p
+	}
+	return "./" + p
+}

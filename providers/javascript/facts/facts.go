@@ -1,0 +1,193 @@
+// Package facts reads from one file of JavaScript what it does with the world
+// around it: what it imports and exports, which addresses, keys and variables it
+// names, which processes and windows it opens, and which messages it passes.
+//
+// A fact is bound to the bytes it was read from. Its name is literal when the
+// text is in the program; Dynamic facts were seen, but their name is only known
+// when the program runs.
+package facts
+
+import (
+	"cmp"
+	"slices"
+
+	"rea/providers/javascript/parse"
+	"rea/providers/javascript/scope"
+	"rea/providers/javascript/symbol"
+)
+
+// Kind of a fact.
+type Kind string
+
+// Kinds of fact.
+const (
+	Endpoint      Kind = "endpoint"
+	Route         Kind = "route"
+	Storage       Kind = "storage"
+	Flag          Kind = "feature-flag"
+	Environment   Kind = "environment-variable"
+	Window        Kind = "browser-window"
+	BridgeAPI     Kind = "context-bridge-api"
+	Message       Kind = "ipc"
+	Worker        Kind = "worker"
+	ServiceWorker Kind = "service-worker"
+	NativeAddon   Kind = "native-addon"
+	NativeBinding Kind = "native-binding"
+	ChildProcess  Kind = "child-process"
+	Document      Kind = "document"
+	Preload       Kind = "preload"
+	SourceMap     Kind = "source-map"
+	Banner        Kind = "banner"
+)
+
+// A Value is a detail of a fact.
+type Value struct {
+	Name  string
+	Value any // string, bool, float64 or []string
+}
+
+// A Fact is one thing that the program does or names.
+type Fact struct {
+	Kind    Kind
+	Name    string
+	Via     string // the path of what does it, as "fetch"
+	Dynamic bool
+	At      parse.Span
+	Details []Value
+}
+
+// An ImportKind says how a module asks for another.
+type ImportKind string
+
+// Ways to import.
+const (
+	Static   ImportKind = "import"
+	Require  ImportKind = "require"
+	Dynamic  ImportKind = "dynamic-import"
+	Reexport ImportKind = "re-export"
+	Resolve  ImportKind = "resolve" // require.resolve, new URL(…, import.meta.url)
+)
+
+// An Import is one request for a module.
+type Import struct {
+	Specifier string
+	Kind      ImportKind
+	Unknown   bool // the specifier is only known when the program runs
+	InBundle  bool // the specifier is an id of the bundle around it
+	Optional  bool // in a try block
+	Names     []string
+	At        parse.Span
+}
+
+// An Export is one name that a module gives.
+type Export struct {
+	Name string
+	At   parse.Span
+	// Value is what is exported where it is known, else 0.
+	Value parse.Ref
+}
+
+// Roles are the meaning of the parameters of a module wrapper.
+type Roles map[scope.BindingID]Role
+
+// A Role of a name.
+type Role uint8
+
+// Roles that the wrappers of bundlers give names.
+const (
+	NoRole      Role = iota
+	RoleRequire      // loads a module of the bundle by id
+	RoleExports
+	RoleModule
+)
+
+// A Program is what extraction reads.
+type Program struct {
+	File   *parse.File
+	Scopes *scope.Table
+	Names  *symbol.Namer
+	Roles  Roles
+}
+
+// Found is what was read from a program, in order of place.
+type Found struct {
+	Facts   []Fact
+	Imports []Import
+	Exports []Export
+}
+
+// Extract reads a program.
+func Extract(p *Program) *Found {
+	e := &extractor{Program: p, f: p.File, parents: p.File.Parents()}
+	for i := range e.f.Nodes {
+		e.node(parse.Ref(i), &e.f.Nodes[i])
+	}
+	sortPlaces(e.out.Facts, func(v *Fact) parse.Span { return v.At })
+	sortPlaces(e.out.Imports, func(v *Import) parse.Span { return v.At })
+	sortPlaces(e.out.Exports, func(v *Export) parse.Span { return v.At })
+	return &e.out
+}
+
+func sortPlaces[T any](list []T, at func(*T) parse.Span) {
+	slices.SortStableFunc(list, func(a, b T) int {
+		return cmp.Or(cmp.Compare(at(&a).Start, at(&b).Start), cmp.Compare(at(&a).End, at(&b).End))
+	})
+}
+
+type extractor struct {
+	*Program
+	f       *parse.File
+	parents []parse.Ref
+	out     Found
+}
+
+func (e *extractor) span(r parse.Ref) parse.Span {
+	n := e.f.At(r)
+	return parse.Span{Start: n.Start, End: n.End}
+}
+
+func (e *extractor) fact(kind Kind, name, via string, at parse.Ref, details ...Value) *Fact {
+	e.out.Facts = append(e.out.Facts, Fact{Kind: kind, Name: name, Via: via, At: e.span(at), Details: details})
+	return &e.out.Facts[len(e.out.Facts)-1]
+}
+
+// named is a fact whose name is the value of an expression.
+func (e *extractor) named(kind Kind, name parse.Ref, via string, at parse.Ref, details ...Value) *Fact {
+	text, ok := "", false
+	if name != 0 {
+		text, ok = e.Names.Constant(name)
+	}
+	fact := e.fact(kind, text, via, at, details...)
+	fact.Dynamic = !ok
+	return fact
+}
+
+func (e *extractor) role(r parse.Ref) Role {
+	if len(e.Roles) == 0 || e.f.Kind(r) != parse.Ident {
+		return NoRole
+	}
+	return e.Roles[e.Scopes.Of[r]]
+}
+
+func (e *extractor) node(r parse.Ref, n *parse.Node) {
+	switch n.Kind {
+	case parse.Import, parse.ExportNames, parse.ExportAll, parse.ExportDecl, parse.ExportDef, parse.ImportCall:
+		e.module(r, n)
+	case parse.Call:
+		e.call(r, n)
+	case parse.New:
+		e.construct(r, n)
+	case parse.Assign:
+		e.assign(r, n)
+	case parse.Dot, parse.Index:
+		e.member(r, n)
+	case parse.String, parse.Template:
+		e.text(r, n)
+	case parse.ObjectPattern:
+		e.pattern(r, n)
+	case parse.Object:
+		e.routeObject(r, n)
+	case parse.JSXElement:
+		e.element(r, n)
+	}
+}

@@ -1,0 +1,330 @@
+package facts
+
+import (
+	"rea/providers/javascript/parse"
+	"rea/providers/javascript/scope"
+	"rea/providers/javascript/symbol"
+)
+
+// maxNames bounds the names kept of one import.
+const maxNames = 200
+
+// module reads the import and export statements.
+func (e *extractor) module(r parse.Ref, n *parse.Node) {
+	f := e.f
+	switch n.Kind {
+	case parse.Import:
+		i := Import{Specifier: f.StringValue(n.First), Kind: Static, At: e.span(r)}
+		for k := f.Next(n.First); k != 0 && len(i.Names) < maxNames; k = f.Next(k) {
+			switch f.Kind(k) {
+			case parse.ImportName:
+				name, _ := f.KeyOf(f.First(k), false)
+				i.Names = append(i.Names, name)
+			case parse.ImportDef:
+				i.Names = append(i.Names, "default")
+			case parse.ImportAll:
+				i.Names = append(i.Names, "*")
+			}
+		}
+		e.out.Imports = append(e.out.Imports, i)
+	case parse.ImportCall:
+		specifier, ok := e.Names.Constant(n.First)
+		e.out.Imports = append(e.out.Imports, Import{Specifier: specifier, Kind: Dynamic, Unknown: !ok, At: e.span(r)})
+	case parse.ExportNames:
+		e.exportNames(r, n)
+	case parse.ExportAll:
+		name := "*"
+		if k := f.Next(n.First); f.Kind(k) != parse.Empty {
+			name, _ = f.KeyOf(k, false)
+			e.export(name, r, 0)
+		}
+		e.out.Imports = append(e.out.Imports, Import{Specifier: f.StringValue(n.First), Kind: Reexport, Names: []string{"*"}, At: e.span(r)})
+		if name == "*" {
+			e.export("*", r, 0)
+		}
+	case parse.ExportDef:
+		e.export("default", r, n.First)
+	case parse.ExportDecl:
+		e.exportDeclaration(n.First)
+	}
+}
+
+func (e *extractor) exportNames(r parse.Ref, n *parse.Node) {
+	f := e.f
+	from := f.Kind(n.First) == parse.String
+	var names []string
+	for k := f.Next(n.First); k != 0; k = f.Next(k) {
+		if f.Kind(k) != parse.ExportName {
+			continue
+		}
+		local := f.First(k)
+		name, _ := f.KeyOf(f.Kid(k, 1), false)
+		value := parse.Ref(0)
+		if from {
+			if len(names) < maxNames {
+				imported, _ := f.KeyOf(local, false)
+				names = append(names, imported)
+			}
+		} else if b := e.Scopes.Binding(local); b != nil {
+			value = b.Decl
+		}
+		e.export(name, k, value)
+	}
+	if from {
+		e.out.Imports = append(e.out.Imports, Import{Specifier: f.StringValue(n.First), Kind: Reexport, Names: names, At: e.span(r)})
+	}
+}
+
+func (e *extractor) export(name string, at, value parse.Ref) {
+	e.out.Exports = append(e.out.Exports, Export{Name: name, At: e.span(at), Value: value})
+}
+
+func (e *extractor) exportDeclaration(d parse.Ref) {
+	f := e.f
+	switch f.Kind(d) {
+	case parse.FuncDecl, parse.ClassDecl:
+		if name := f.First(d); f.Kind(name) == parse.Ident {
+			e.export(f.NameOf(name), d, name)
+		}
+	case parse.VarDecl:
+		for k := f.First(d); k != 0; k = f.Next(k) {
+			e.exportPattern(f.First(k), 0)
+		}
+	}
+}
+
+func (e *extractor) exportPattern(r parse.Ref, depth int) {
+	f := e.f
+	if depth > 64 {
+		return
+	}
+	switch f.Kind(r) {
+	case parse.Ident:
+		e.export(f.NameOf(r), r, r)
+	case parse.AssignPattern, parse.Rest:
+		e.exportPattern(f.First(r), depth+1)
+	case parse.Property:
+		e.exportPattern(f.Kid(r, 1), depth+1)
+	case parse.ArrayPattern, parse.ObjectPattern:
+		for k := f.First(r); k != 0; k = f.Next(k) {
+			e.exportPattern(k, depth+1)
+		}
+	}
+}
+
+// requires reads calls that load modules; it reports whether r is one.
+func (e *extractor) requires(r parse.Ref, n *parse.Node) bool {
+	f := e.f
+	callee := n.First
+	arg := f.Next(callee)
+	if e.role(callee) == RoleRequire {
+		if arg != 0 {
+			e.require(r, arg, Require, true)
+		}
+		return true
+	}
+	if e.Names.IsRequire(callee) {
+		if arg != 0 {
+			e.require(r, arg, Require, false)
+		}
+		return true
+	}
+	if f.Kind(callee) != parse.Dot {
+		return false
+	}
+	object, name := f.First(callee), f.NameOf(f.Kid(callee, 1))
+	switch {
+	case e.role(object) == RoleRequire:
+		return e.bundlerCall(r, name, arg)
+	case f.Kind(object) == parse.Dot && e.role(f.First(object)) == RoleRequire && name == "bind": // r.t.bind(r, id)
+		if id := f.Next(arg); arg != 0 && id != 0 {
+			e.require(r, id, Dynamic, true)
+		}
+		return true
+	case e.Names.IsRequire(object) && name == "resolve":
+		if arg != 0 {
+			e.require(r, arg, Resolve, false)
+		}
+		return true
+	}
+	return false
+}
+
+// bundlerCall reads r.bind(r, id), r.t(id), r.d(exports, …) and the like.
+func (e *extractor) bundlerCall(r parse.Ref, name string, arg parse.Ref) bool {
+	f := e.f
+	if arg == 0 {
+		return false
+	}
+	switch name {
+	case "bind":
+		if id := f.Next(arg); id != 0 {
+			e.require(r, id, Dynamic, true)
+		}
+	case "t":
+		e.require(r, arg, Dynamic, true)
+	case "d":
+		e.getters(f.Next(arg))
+	}
+	return true
+}
+
+// getters reads the names that a module defines through getters: an object of
+// functions, or a name followed by a function.
+func (e *extractor) getters(r parse.Ref) {
+	f := e.f
+	switch f.Kind(r) {
+	case parse.Object:
+		for k := f.First(r); k != 0; k = f.Next(k) {
+			if f.Kind(k) == parse.Property {
+				if name, ok := f.KeyOf(f.First(k), f.At(k).Flags&parse.Computed != 0); ok {
+					e.export(name, k, e.returned(f.Kid(k, 1)))
+				}
+			}
+		}
+	case parse.String:
+		e.export(f.StringValue(r), r, e.returned(f.Next(r)))
+	}
+}
+
+// returned is the expression that a getter gives, or 0.
+func (e *extractor) returned(r parse.Ref) parse.Ref {
+	f := e.f
+	if !f.Kind(r).IsFunction() {
+		return 0
+	}
+	body := f.Kid(r, 2)
+	if f.Kind(body) != parse.Block {
+		return body
+	}
+	if first := f.First(body); f.Kind(first) == parse.Return {
+		return f.First(first)
+	}
+	return 0
+}
+
+func (e *extractor) require(r, specifier parse.Ref, kind ImportKind, inBundle bool) {
+	text, ok := e.Names.Constant(specifier)
+	i := Import{Specifier: text, Kind: kind, Unknown: !ok, InBundle: inBundle, At: e.span(r), Optional: e.tried(r)}
+	// const {a, b} = require("c")
+	parent := e.parents[r]
+	if e.f.Kind(parent) == parse.Declarator && e.f.Kind(e.f.First(parent)) == parse.ObjectPattern {
+		for k := e.f.First(e.f.First(parent)); k != 0 && len(i.Names) < maxNames; k = e.f.Next(k) {
+			if name, ok := e.f.KeyOf(e.f.First(k), false); ok && e.f.Kind(k) == parse.Property {
+				i.Names = append(i.Names, name)
+			}
+		}
+	} else if e.f.Kind(parent) == parse.Dot {
+		i.Names = append(i.Names, e.f.NameOf(e.f.Kid(parent, 1)))
+	}
+	e.out.Imports = append(e.out.Imports, i)
+}
+
+// tried reports whether a failure of r is caught in the same function.
+func (e *extractor) tried(r parse.Ref) bool {
+	for up := r; up != 0; r, up = up, e.parents[up] {
+		k := e.f.Kind(up)
+		if k.IsFunction() {
+			return false
+		}
+		if k == parse.Try {
+			return e.f.First(up) == r && e.f.Kind(e.f.Kid(up, 1)) == parse.Catch
+		}
+	}
+	return false
+}
+
+// exportsOf reports whether r is the exports object of the module around it.
+func (e *extractor) exportsOf(r parse.Ref) bool {
+	f := e.f
+	switch f.Kind(r) {
+	case parse.Ident:
+		if e.role(r) == RoleExports {
+			return true
+		}
+		b := e.Scopes.Binding(r)
+		return f.NameOf(r) == "exports" && (b == nil || b.How == scope.Parameter)
+	case parse.Dot:
+		if f.NameOf(f.Kid(r, 1)) != "exports" {
+			return false
+		}
+		object := f.First(r)
+		if f.Kind(object) != parse.Ident {
+			return false
+		}
+		b := e.Scopes.Binding(object)
+		return e.role(object) == RoleModule || f.NameOf(object) == "module" && (b == nil || b.How == scope.Parameter)
+	case parse.Assign: // exports = module.exports = {…}
+		return e.exportsOf(f.First(r))
+	}
+	return false
+}
+
+// assign reads exports.a = …, module.exports = … and other assignments.
+func (e *extractor) assign(r parse.Ref, n *parse.Node) {
+	f := e.f
+	target, value := n.First, f.Next(n.First)
+	if n.Op != parse.Equal {
+		return
+	}
+	switch f.Kind(target) {
+	case parse.Dot, parse.Index:
+		if e.exportsOf(target) {
+			e.exportObject(r, value)
+			return
+		}
+		if e.exportsOf(f.First(target)) {
+			if name, ok := f.PropertyOf(target); ok && f.Text(value) != "void 0" {
+				e.export(name, target, value)
+			}
+			return
+		}
+		e.assigned(r, target, value)
+	}
+}
+
+// exportObject reads module.exports = …
+func (e *extractor) exportObject(r, value parse.Ref) {
+	f := e.f
+	object := e.Names.Literal(value)
+	if object == 0 || f.At(object).Start < f.At(r).Start || f.At(object).End > f.At(r).End {
+		if f.Kind(value) != parse.Object {
+			e.export("module.exports", r, value)
+			return
+		}
+	}
+	for k := f.First(object); k != 0; k = f.Next(k) {
+		if f.Kind(k) != parse.Property {
+			continue
+		}
+		if name, ok := f.KeyOf(f.First(k), f.At(k).Flags&parse.Computed != 0); ok {
+			e.export(name, k, f.Kid(k, 1))
+		}
+	}
+	if f.First(object) == 0 {
+		e.export("module.exports", r, value)
+	}
+}
+
+// defineProperty reads Object.defineProperty(exports, "a", …).
+func (e *extractor) defineProperty(r parse.Ref, n *parse.Node, path string) bool {
+	f := e.f
+	if path != "Object.defineProperty" {
+		return false
+	}
+	object := f.Next(n.First)
+	if object == 0 || !e.exportsOf(object) {
+		return false
+	}
+	name, ok := e.Names.Constant(f.Next(object))
+	if ok && name != "__esModule" {
+		value := parse.Ref(0)
+		if d := f.Kid(r, 3); f.Kind(d) == parse.Object {
+			if value = symbol.Member(f, d, "value"); value == 0 {
+				value = e.returned(symbol.Member(f, d, "get"))
+			}
+		}
+		e.export(name, r, value)
+	}
+	return true
+}

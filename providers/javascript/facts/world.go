@@ -1,0 +1,284 @@
+package facts
+
+import (
+	"net/url"
+	"strings"
+
+	"rea/providers/javascript/parse"
+)
+
+// maxAddress bounds the text of an address.
+const maxAddress = 2000
+
+// endpoint is a request to an address, given by an expression.
+func (e *extractor) endpoint(r parse.Ref, via, method string, at parse.Ref) {
+	text, ok := e.address(r)
+	if ok && text == "" {
+		return
+	}
+	details := []Value{{"use", "request"}}
+	if method != "" {
+		details = append(details, Value{"method", strings.ToUpper(method)})
+	}
+	fact := e.fact(Endpoint, text, via, at, details...)
+	fact.Dynamic = !ok
+}
+
+// address is the text of an address, with {} for parts that vary, free of what
+// must not be kept.
+func (e *extractor) address(r parse.Ref) (string, bool) {
+	f := e.f
+	if text, ok := e.Names.Constant(r); ok {
+		return Clean(text)
+	}
+	k := f.Kind(r)
+	if k != parse.Template && (k != parse.Binary || f.At(r).Op != parse.Plus) {
+		return "", false
+	}
+	var b strings.Builder
+	known := false
+	for part := f.First(r); part != 0 && b.Len() < maxAddress; part = f.Next(part) {
+		if f.Kind(part) == parse.Chunk {
+			b.WriteString(f.ChunkValue(part))
+			known = known || f.At(part).End > f.At(part).Start
+			continue
+		}
+		if text, ok := e.Names.Constant(part); ok {
+			b.WriteString(text)
+			known = true
+		} else {
+			b.WriteString("{}")
+		}
+	}
+	if !known {
+		return "", false
+	}
+	return Clean(b.String())
+}
+
+// Clean takes credentials, fragment and query values out of an address.
+func Clean(text string) (string, bool) {
+	if len(text) > maxAddress || strings.ContainsAny(text, "\n\r\t\x00") {
+		return "", false
+	}
+	if i := strings.IndexByte(text, '#'); i >= 0 {
+		text = text[:i]
+	}
+	query := ""
+	if i := strings.IndexByte(text, '?'); i >= 0 {
+		text, query = text[:i], text[i+1:]
+	}
+	if scheme, rest, ok := strings.Cut(text, "://"); ok {
+		host, path, slash := strings.Cut(rest, "/")
+		if at := strings.LastIndexByte(host, '@'); at >= 0 {
+			host = host[at+1:]
+		}
+		text = scheme + "://" + host
+		if slash {
+			text += "/" + path
+		}
+	}
+	if query == "" {
+		return text, true
+	}
+	var keys []string
+	for _, pair := range strings.Split(query, "&") {
+		key, _, _ := strings.Cut(pair, "=")
+		if k, err := url.QueryUnescape(key); err == nil && k != "" && len(k) <= 100 {
+			keys = append(keys, key+"=")
+		}
+	}
+	if len(keys) > 0 {
+		text += "?" + strings.Join(keys, "&")
+	}
+	return text, true
+}
+
+var schemes = []string{"http://", "https://", "ws://", "wss://"}
+
+// text reads addresses that stand in the program as text.
+func (e *extractor) text(r parse.Ref, n *parse.Node) {
+	f := e.f
+	if n.End-n.Start > maxAddress || n.End-n.Start < 10 {
+		return
+	}
+	start := f.Src[n.Start+1:]
+	if c := start[0]; c != 'h' && c != 'w' {
+		return
+	}
+	found := false
+	for _, s := range schemes {
+		found = found || strings.HasPrefix(start, s)
+	}
+	if !found {
+		return
+	}
+	text, ok := e.address(r)
+	if !ok || strings.ContainsAny(text, " <>\"`|\\") {
+		return
+	}
+	host := text[strings.Index(text, "://")+3:]
+	host, _, _ = strings.Cut(host, "/")
+	if !plausibleHost(host) || namespace(text) {
+		return
+	}
+	e.fact(Endpoint, text, "literal", r, Value{"use", "literal"})
+}
+
+func plausibleHost(host string) bool {
+	if host == "" || len(host) > 255 {
+		return false
+	}
+	return strings.ContainsAny(host, ".:") || host == "localhost" || strings.Contains(host, "{}")
+}
+
+// namespace reports addresses that identify a vocabulary and are never asked.
+func namespace(text string) bool {
+	for _, p := range []string{"http://www.w3.org/", "https://www.w3.org/", "http://ns.adobe.com/", "http://schemas.", "http://purl.org/", "http://json-schema.org/", "https://json-schema.org/", "http://xmlns."} {
+		if strings.HasPrefix(text, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// member reads process.env.A, import.meta.env.A and localStorage.a.
+func (e *extractor) member(r parse.Ref, n *parse.Node) {
+	f := e.f
+	name, ok := f.PropertyOf(r)
+	object := n.First
+	switch f.Kind(object) {
+	case parse.Dot:
+		if f.NameOf(f.Kid(object, 1)) != "env" {
+			return
+		}
+		switch e.Names.Path(object) {
+		case "process.env", "import.meta.env":
+		default:
+			return
+		}
+		fact := e.fact(Environment, name, e.Names.Path(object), r)
+		fact.Dynamic = !ok
+		if p := e.f.Kind(e.parents[r]); p == parse.Assign && e.f.First(e.parents[r]) == r {
+			fact.Details = append(fact.Details, Value{"write", true})
+		}
+	case parse.Ident:
+		switch f.NameOf(object) {
+		case "localStorage", "sessionStorage":
+		default:
+			return
+		}
+		if e.Scopes.Of[object] != 0 || storageMethod(name) {
+			return
+		}
+		area := strings.TrimSuffix(f.NameOf(object), "Storage")
+		fact := e.fact(Storage, name, f.NameOf(object), r, Value{"area", area})
+		fact.Dynamic = !ok
+	}
+}
+
+func storageMethod(name string) bool {
+	switch name {
+	case "getItem", "setItem", "removeItem", "clear", "key", "length":
+		return true
+	}
+	return false
+}
+
+// pattern reads const {A, B} = process.env.
+func (e *extractor) pattern(r parse.Ref, n *parse.Node) {
+	f := e.f
+	parent := e.parents[r]
+	if f.Kind(parent) != parse.Declarator {
+		return
+	}
+	value := f.Kid(parent, 1)
+	if k := f.Kind(value); k != parse.Dot {
+		return
+	}
+	p := e.Names.Path(value)
+	if p != "process.env" && p != "import.meta.env" {
+		return
+	}
+	for k := n.First; k != 0; k = f.Next(k) {
+		if f.Kind(k) != parse.Property {
+			continue
+		}
+		if name, ok := f.KeyOf(f.First(k), f.At(k).Flags&parse.Computed != 0); ok {
+			e.fact(Environment, name, p, k)
+		}
+	}
+}
+
+// routeObject reads {path: "/a", component: …}, as routers take.
+func (e *extractor) routeObject(r parse.Ref, n *parse.Node) {
+	f := e.f
+	route, target := parse.Ref(0), false
+	for k := n.First; k != 0; k = f.Next(k) {
+		if f.Kind(k) != parse.Property || f.Kind(f.First(k)) != parse.Name {
+			continue
+		}
+		switch f.NameOf(f.First(k)) {
+		case "path":
+			route = f.Kid(k, 1)
+		case "component", "components", "element", "Component", "loadChildren", "loadComponent", "lazy", "redirectTo", "redirect", "children", "loader":
+			target = true
+		}
+	}
+	if route == 0 || !target {
+		return
+	}
+	if text, ok := e.Names.Constant(route); ok && len(text) <= 500 && !strings.ContainsAny(text, " \n\\") {
+		e.fact(Route, text, "route object", r, Value{"side", "client"}, Value{"use", "definition"})
+	}
+}
+
+// element reads <Route path="/a">.
+func (e *extractor) element(r parse.Ref, n *parse.Node) {
+	f := e.f
+	if f.Kind(n.First) != parse.Ident || f.NameOf(n.First) != "Route" {
+		return
+	}
+	for k := f.Next(n.First); k != 0; k = f.Next(k) {
+		if f.Kind(k) != parse.JSXAttribute || f.NameOf(f.First(k)) != "path" {
+			continue
+		}
+		value := f.Kid(k, 1)
+		text, ok := f.Text(value), f.Kind(value) == parse.JSXText
+		if !ok {
+			text, ok = e.Names.Constant(value)
+		}
+		if ok {
+			e.fact(Route, text, "<Route>", r, Value{"side", "client"}, Value{"use", "definition"})
+		}
+	}
+}
+
+// assigned reads assignments to properties that are not exports.
+func (e *extractor) assigned(r, target, value parse.Ref) {
+	f := e.f
+	if f.Kind(target) != parse.Dot {
+		return
+	}
+	switch f.NameOf(f.Kid(target, 1)) {
+	case "cookie":
+		if e.Names.Path(target) == "document.cookie" {
+			name, dynamic := "", true
+			first := value
+			if k := f.Kind(value); k == parse.Binary || k == parse.Template {
+				first = f.First(value)
+			}
+			text, ok := "", false
+			if f.Kind(first) == parse.Chunk {
+				text, ok = f.ChunkValue(first), true
+			} else {
+				text, ok = e.Names.Constant(first)
+			}
+			if key, _, found := strings.Cut(text, "="); ok && found {
+				name, dynamic = strings.TrimSpace(key), false
+			}
+			fact := e.fact(Storage, name, "document.cookie", r, Value{"area", "cookie"})
+			fact.Dynamic = dynamic
+		}
+	}
+}

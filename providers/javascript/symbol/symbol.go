@@ -1,0 +1,401 @@
+// Package symbol says, without running anything, what an expression names and
+// what constant it is.
+//
+// A path is how the program would reach the value from what it did not make
+// itself: "localStorage.getItem" for a global, "electron.ipcMain.handle" for
+// what a module gives, whether it was required, imported, destructured or kept
+// in variables on the way. Where a path begins with a value that is not known,
+// as the parameter of a function or a module of a bundle, it begins with "?".
+// Names of properties survive minification, so "?.ipcMain.handle" still tells.
+package symbol
+
+import (
+	"strings"
+
+	"rea/providers/javascript/parse"
+	"rea/providers/javascript/scope"
+)
+
+const (
+	// maxHops bounds how many variables are followed for one answer.
+	maxHops = 24
+	// maxPath bounds a path in bytes.
+	maxPath = 400
+	// maxConstant bounds a constant in bytes.
+	maxConstant = 1 << 16
+)
+
+// Unknown begins the path of a value whose origin is not known.
+const Unknown = "?"
+
+// A Namer answers for one file.
+type Namer struct {
+	f *parse.File
+	t *scope.Table
+	// origins are where bindings get their only value, by BindingID.
+	origins []origin
+}
+
+// origin of a binding: the value of one expression, or a property of it.
+type origin struct {
+	value  parse.Ref // expression, or the module name of an import
+	path   string    // properties of it, "" or beginning with a dot
+	module bool      // value is a module name
+}
+
+// New makes the namer of a file.
+func New(f *parse.File, t *scope.Table) *Namer {
+	n := &Namer{f: f, t: t, origins: make([]origin, len(t.Bindings))}
+	n.collect()
+	return n
+}
+
+// collect finds where bindings that are written once get their value.
+func (n *Namer) collect() {
+	f := n.f
+	for i := range f.Nodes {
+		node := &f.Nodes[i]
+		switch node.Kind {
+		case parse.Declarator:
+			value := f.Next(node.First)
+			if value != 0 && f.Kind(value) != parse.Empty {
+				n.bind(node.First, value, "", 0)
+			}
+		case parse.Assign:
+			if node.Op == parse.Equal {
+				n.bind(node.First, f.Next(node.First), "", 0)
+			}
+		case parse.Import:
+			for k := f.Next(node.First); k != 0; k = f.Next(k) {
+				n.imported(k, node.First)
+			}
+		}
+	}
+}
+
+func (n *Namer) imported(k, source parse.Ref) {
+	f := n.f
+	switch f.Kind(k) {
+	case parse.ImportName:
+		name, _ := f.KeyOf(f.First(k), false)
+		n.set(f.Kid(k, 1), origin{source, "." + name, true})
+	case parse.ImportDef:
+		n.set(f.First(k), origin{source, ".default", true})
+	case parse.ImportAll:
+		n.set(f.First(k), origin{source, "", true})
+	}
+}
+
+func (n *Namer) set(ident parse.Ref, o origin) {
+	b := n.t.Of[ident]
+	if b == 0 || n.t.Bindings[b].Writes > 1 || n.t.Bindings[b].Decls > 1 {
+		return
+	}
+	switch n.t.Bindings[b].How {
+	case scope.Parameter, scope.CatchParameter, scope.Arguments:
+		return
+	}
+	n.origins[b] = o
+}
+
+// bind follows a pattern down to the names in it.
+func (n *Namer) bind(target, value parse.Ref, path string, depth int) {
+	f := n.f
+	if depth > 32 || len(path) > maxPath {
+		return
+	}
+	switch f.Kind(target) {
+	case parse.Ident:
+		n.set(target, origin{value, path, false})
+	case parse.AssignPattern:
+		n.bind(f.First(target), value, path, depth+1)
+	case parse.ObjectPattern:
+		for k := f.First(target); k != 0; k = f.Next(k) {
+			if f.Kind(k) != parse.Property {
+				continue
+			}
+			if key, ok := f.KeyOf(f.First(k), f.At(k).Flags&parse.Computed != 0); ok {
+				n.bind(f.Kid(k, 1), value, path+"."+key, depth+1)
+			}
+		}
+	}
+}
+
+// Origin is the expression that gives a binding its only value, when that is
+// known and the binding is not a property of it.
+func (n *Namer) Origin(b scope.BindingID) (value parse.Ref, ok bool) {
+	o := n.origins[b]
+	return o.value, o.value != 0 && o.path == "" && !o.module
+}
+
+// Path is the path of an expression, "" when it names nothing.
+func (n *Namer) Path(r parse.Ref) string {
+	p := n.path(r, maxHops)
+	if len(p) > maxPath {
+		return ""
+	}
+	return p
+}
+
+func (n *Namer) path(r parse.Ref, hops int) string {
+	f := n.f
+	if hops == 0 || r == 0 {
+		return Unknown
+	}
+	node := f.At(r)
+	switch node.Kind {
+	case parse.Ident:
+		return n.variable(r, hops)
+	case parse.This:
+		return "this"
+	case parse.Dot, parse.Index:
+		name, ok := f.PropertyOf(r)
+		if !ok {
+			return ""
+		}
+		return n.member(n.path(node.First, hops-1), name)
+	case parse.Call:
+		if module, ok := n.required(r); ok {
+			return module
+		}
+		// A value that a helper of a bundler hands on, as __toESM(require("a")).
+		if arg := f.Next(node.First); arg != 0 && f.Next(arg) == 0 && f.Kind(arg) == parse.Call {
+			if module, ok := n.required(arg); ok {
+				return module
+			}
+		}
+		return Unknown
+	case parse.Await:
+		return n.path(node.First, hops-1)
+	case parse.ImportCall:
+		if s, ok := f.Constant(node.First); ok {
+			return Module(s)
+		}
+		return Unknown
+	case parse.ImportMeta:
+		return "import.meta"
+	case parse.Sequence: // (0, a.b)(…)
+		return n.path(f.Last(r), hops-1)
+	case parse.Logical, parse.Assign: // a || (a = …)
+		return n.path(f.Last(r), hops-1)
+	case parse.New:
+		return Unknown
+	}
+	return Unknown
+}
+
+func (n *Namer) variable(r parse.Ref, hops int) string {
+	b := n.t.Of[r]
+	if b == 0 {
+		return n.f.NameOf(r)
+	}
+	o := n.origins[b]
+	switch {
+	case o.value == 0:
+		return Unknown
+	case o.module:
+		return n.member(Module(n.f.StringValue(o.value)), strings.TrimPrefix(o.path, "."))
+	}
+	return n.member(n.path(o.value, hops-1), strings.TrimPrefix(o.path, "."))
+}
+
+// member joins a path and a property. Steps that lead to the same value are left
+// out: the default of a module, and the global object.
+func (n *Namer) member(object, name string) string {
+	switch object {
+	case "":
+		object = Unknown
+	case "window", "globalThis", "self", "global":
+		if name != "" {
+			return name
+		}
+	}
+	if name == "" || name == "default" {
+		return object
+	}
+	if len(object)+len(name) > maxPath {
+		return Unknown + "." + name[:min(len(name), maxPath-2)]
+	}
+	return object + "." + name
+}
+
+// Module is the path of a module by its specifier.
+func Module(specifier string) string {
+	return strings.TrimPrefix(specifier, "node:")
+}
+
+// required is the module that a call require("a") gives.
+func (n *Namer) required(r parse.Ref) (string, bool) {
+	if s, ok := n.Required(r); ok {
+		return Module(s), true
+	}
+	return "", false
+}
+
+// Required is the specifier of a call require("a").
+func (n *Namer) Required(r parse.Ref) (string, bool) {
+	f := n.f
+	callee := f.First(r)
+	if f.Kind(r) != parse.Call || !n.IsRequire(callee) {
+		return "", false
+	}
+	arg := f.Next(callee)
+	if arg == 0 {
+		return "", false
+	}
+	return f.Constant(arg)
+}
+
+// IsRequire reports whether an expression is CommonJS's require: the global, or
+// a parameter of that name, which module wrappers have.
+func (n *Namer) IsRequire(r parse.Ref) bool {
+	f := n.f
+	if f.Kind(r) != parse.Ident {
+		return false
+	}
+	switch f.NameOf(r) {
+	case "require", "__require":
+		b := n.t.Binding(r)
+		return b == nil || b.How == scope.Parameter || f.NameOf(r) == "__require"
+	}
+	return false
+}
+
+// Constant is the text that an expression always has. Variables that are
+// written once are followed, and members of objects that such variables hold.
+func (n *Namer) Constant(r parse.Ref) (string, bool) {
+	return n.constant(r, maxHops)
+}
+
+func (n *Namer) constant(r parse.Ref, hops int) (string, bool) {
+	f := n.f
+	if hops == 0 || r == 0 {
+		return "", false
+	}
+	switch f.Kind(r) {
+	case parse.String:
+		if f.At(r).End-f.At(r).Start > maxConstant {
+			return "", false
+		}
+		return f.StringValue(r), true
+	case parse.Number:
+		return f.NumberKey(r)
+	case parse.True:
+		return "true", true
+	case parse.False:
+		return "false", true
+	case parse.Ident:
+		if value, ok := n.Origin(n.t.Of[r]); ok && n.t.Of[r] != 0 {
+			return n.constant(value, hops-1)
+		}
+	case parse.Dot, parse.Index:
+		return n.memberConstant(r, hops)
+	case parse.Binary, parse.Template:
+		return n.joined(r, hops)
+	case parse.Unary:
+		switch f.At(r).Op { // !0 and !1
+		case parse.Not:
+			switch f.Text(f.First(r)) {
+			case "0":
+				return "true", true
+			case "1":
+				return "false", true
+			}
+		}
+	}
+	return "", false
+}
+
+func (n *Namer) joined(r parse.Ref, hops int) (string, bool) {
+	f := n.f
+	if f.Kind(r) == parse.Binary && f.At(r).Op != parse.Plus {
+		return "", false
+	}
+	var b strings.Builder
+	for k := f.First(r); k != 0; k = f.Next(k) {
+		part, ok := "", true
+		if f.Kind(k) == parse.Chunk {
+			part = f.ChunkValue(k)
+		} else if part, ok = n.constant(k, hops-1); !ok {
+			return "", false
+		}
+		if b.Len()+len(part) > maxConstant {
+			return "", false
+		}
+		b.WriteString(part)
+	}
+	return b.String(), true
+}
+
+func (n *Namer) memberConstant(r parse.Ref, hops int) (string, bool) {
+	f := n.f
+	name, ok := f.PropertyOf(r)
+	if !ok {
+		return "", false
+	}
+	object := n.Object(f.First(r), hops-1)
+	if object == 0 {
+		return "", false
+	}
+	value := Member(f, object, name)
+	if value == 0 {
+		return "", false
+	}
+	return n.constant(value, hops-1)
+}
+
+// Object is the object literal that an expression is, or 0. Calls that hand
+// their argument on, as Object.freeze, are seen through.
+func (n *Namer) Object(r parse.Ref, hops int) parse.Ref {
+	f := n.f
+	if hops <= 0 || r == 0 {
+		return 0
+	}
+	switch f.Kind(r) {
+	case parse.Object:
+		return r
+	case parse.Ident:
+		if value, ok := n.Origin(n.t.Of[r]); ok && n.t.Of[r] != 0 {
+			return n.Object(value, hops-1)
+		}
+	case parse.Dot, parse.Index:
+		if name, ok := f.PropertyOf(r); ok {
+			if object := n.Object(f.First(r), hops-1); object != 0 {
+				return n.Object(Member(f, object, name), hops-1)
+			}
+		}
+	case parse.Call:
+		if p := n.path(f.First(r), hops-1); p == "Object.freeze" {
+			return n.Object(f.Kid(r, 1), hops-1)
+		}
+	}
+	return 0
+}
+
+// Literal is the object literal that an expression is, or 0.
+func (n *Namer) Literal(r parse.Ref) parse.Ref { return n.Object(r, maxHops) }
+
+// Member is the value of a property in an object literal, or 0. A literal that
+// spreads another behind the property has no known value for it.
+func Member(f *parse.File, object parse.Ref, name string) parse.Ref {
+	found := parse.Ref(0)
+	for k := f.First(object); k != 0; k = f.Next(k) {
+		if f.Kind(k) != parse.Property {
+			found = 0
+			continue
+		}
+		if key, ok := f.KeyOf(f.First(k), f.At(k).Flags&parse.Computed != 0); ok && key == name {
+			found = f.Kid(k, 1)
+			if f.At(k).Flags&(parse.Getter|parse.Setter) != 0 {
+				found = 0
+			}
+		}
+	}
+	return found
+}
+
+// Ends reports whether a path ends with steps, as "a.b", whatever it begins with.
+func Ends(path, steps string) bool {
+	rest, ok := strings.CutSuffix(path, steps)
+	return ok && (rest == "" || rest[len(rest)-1] == '.')
+}

@@ -80,7 +80,7 @@ func stringAt(ctx context.Context, c *query.Call, addr model.Address) (*string, 
 	var found *string
 	err := query.Each(ctx, c.Engine.Strings(ctx, query.MinString), func(s *model.StringItem) error {
 		if s.Address > addr {
-			return query.Stop
+			return query.ErrStop
 		}
 		if uint64(addr-s.Address) < uint64(s.ByteLength) {
 			value := s.Value

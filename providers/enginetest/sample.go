@@ -150,12 +150,10 @@ func (f *Fake) describeMain() {
 		{Address: 0x401018, Bytes: "e8e3000000", Mnemonic: "call", Operands: "0x401100", Flow: model.FlowCall, Target: &model.SymbolRef{Address: 0x401100, Name: text("puts")}},
 		{Address: 0x40103f, Bytes: "c3", Mnemonic: "ret", Flow: model.FlowReturn},
 	}
-	for _, u := range []model.Reference{
+	b.Outgoing = []model.Reference{
 		use(0x401004, 0x404000, model.ReferenceKindAddressOf, 0x401000, "main", "usage: %s"),
 		use(0x401010, 0x401040, model.ReferenceKindCall, 0x401000, "main", "sub_401040"),
 		use(0x401018, 0x401100, model.ReferenceKindCall, 0x401000, "main", "puts"),
-	} {
-		b.Outgoing = append(b.Outgoing, u)
 	}
 	b.Incoming = []model.Reference{use(0x401068, 0x401000, model.ReferenceKindCall, 0x401060, "_ZN3foo3barEi", "main")}
 	b.Strings = []model.UsedValue{{From: 0x401004, Address: 0x404000, Value: "usage: %s"}}

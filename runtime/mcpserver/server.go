@@ -191,7 +191,9 @@ func clientOf(info *mcp.Implementation, caps *mcp.ClientCapabilities, version st
 	if caps == nil {
 		return c
 	}
+	//lint:ignore SA1019 clients of older protocol versions still have the feature, and are told so
 	c.Features.Roots = caps.RootsV2 != nil
+	//lint:ignore SA1019 as above
 	c.Features.Sampling = caps.Sampling != nil
 	if e := caps.Elicitation; e != nil {
 		// A client that names no mode has the form.

@@ -51,8 +51,8 @@ func (p *Page[T]) close() {
 // checkEvery is how many rows pass between two looks at the context.
 const checkEvery = 256
 
-// Stop ends a walk over rows early, and without an error.
-var Stop = errors.New("stop")
+// ErrStop ends a walk over rows early, and without an error.
+var ErrStop = errors.New("stop")
 
 // Each calls visit for every row until one of them, the stream or ctx ends it.
 func Each[T any](ctx context.Context, rows iter.Seq2[T, error], visit func(*T) error) error {
@@ -64,7 +64,7 @@ func Each[T any](ctx context.Context, rows iter.Seq2[T, error], visit func(*T) e
 		if n++; n%checkEvery == 0 && ctx.Err() != nil {
 			break
 		}
-		if err := visit(&row); err == Stop {
+		if err := visit(&row); err == ErrStop {
 			return nil
 		} else if err != nil {
 			return err

@@ -88,7 +88,7 @@ func TestStreamsEnd(t *testing.T) {
 	seen = 0
 	err = query.Each(t.Context(), numbers(10, 5), func(n *int) error {
 		if seen++; *n == 3 {
-			return query.Stop
+			return query.ErrStop
 		}
 		return nil
 	})

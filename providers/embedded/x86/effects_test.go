@@ -137,7 +137,7 @@ func TestEffects(t *testing.T) {
 		}
 	}
 	out := machine.Run(t, samples)
-	type pool struct{ trials, idleReads, idleWrites, claims int }
+	type pool struct{ trials, idleReads, idleWrites int }
 	pools := map[string]*pool{}
 	ran := 0
 	for i, tr := range trials {

@@ -23,14 +23,6 @@ func (c *cursor) left() uint64 {
 
 func (c *cursor) fail() { c.bad, c.off = true, uint64(len(c.b)) }
 
-func (c *cursor) skip(n uint64) {
-	if n > c.left() {
-		c.fail()
-		return
-	}
-	c.off += n
-}
-
 func (c *cursor) bytes(n uint64) []byte {
 	if n > c.left() {
 		c.fail()

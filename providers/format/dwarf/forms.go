@@ -63,7 +63,6 @@ type walker struct {
 	c     cursor
 	u     *unit
 	mark  Ref
-	end   uint64
 	depth int
 	e     entry
 }

@@ -27,16 +27,16 @@ const (
 // dynamic is what the dynamic linker reads from PT_DYNAMIC. Of a tag given
 // twice the last counts, as it does for the dynamic linker.
 type dynamic struct {
-	present                   bool
-	entries                   int
-	addr                      uint64
-	values                    map[uint64]uint64
-	strings                   *stringTable
-	needed                    []string
-	runpath, rpath            string
-	pltgot                    uint64
-	flags, flags1             uint64
-	hasInit, textrel, bindNow bool
+	present          bool
+	entries          int
+	addr             uint64
+	values           map[uint64]uint64
+	strings          *stringTable
+	needed           []string
+	runpath, rpath   string
+	pltgot           uint64
+	flags, flags1    uint64
+	textrel, bindNow bool
 }
 
 func (d *dynamic) get(tag uint64) (uint64, bool) {

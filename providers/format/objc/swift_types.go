@@ -27,7 +27,6 @@ var standardTypes = map[byte]string{
 // refuses what it does not know, and substitutions.
 type typeParser struct {
 	s     string
-	parts []mangledPart // references stand between runs of text
 	stack []node
 	steps int
 

@@ -489,6 +489,25 @@ var commands = []Command{
 		},
 	},
 	{
+		Name:        "inspect-macho",
+		Tool:        "inspect_macho",
+		Family:      "binary",
+		Title:       "Inspect a Mach-O file",
+		Description: "Header, load commands with their fields, segments and sections, dependencies, platforms, entry points, imports and exports of one Mach-O slice.",
+		Positionals: []Argument{
+			{Name: "path", Pointer: "/path", Type: Path, Help: "File to read instead of the open target."},
+		},
+		Flags: []Argument{
+			{Name: "path", Pointer: "/path", Type: Path, Help: "File to read instead of the open target."},
+			{Name: "architecture", Pointer: "/architecture", Type: String, Help: "Slice of a universal file, e.g. arm64."},
+			{Name: "command-offset", Pointer: "/command_offset", Type: Integer, Help: "Load commands to skip.", Default: `0`},
+			{Name: "command-limit", Pointer: "/command_limit", Type: Integer, Help: "Load commands to return.", Default: `200`},
+			{Name: "section-limit", Pointer: "/section_limit", Type: Integer, Help: "Sections to return over all segments.", Default: `1000`},
+			{Name: "symbol-offset", Pointer: "/symbol_offset", Type: Integer, Help: "Imports and exports to skip.", Default: `0`},
+			{Name: "symbol-limit", Pointer: "/symbol_limit", Type: Integer, Help: "Imports and exports to return.", Default: `200`},
+		},
+	},
+	{
 		Name:        "inspect-native-api",
 		Tool:        "inspect_native_api",
 		Family:      "analysis",
@@ -534,6 +553,19 @@ var commands = []Command{
 		Flags: []Argument{
 			{Name: "address", Pointer: "/address", Type: String, Help: "Hexadecimal address, e.g. 0x401000.", Required: true},
 			{Name: "document", Pointer: "/document", Type: String, Help: "Document name; leave out for the open one."},
+		},
+	},
+	{
+		Name:        "list-architectures",
+		Tool:        "list_architectures",
+		Family:      "binary",
+		Title:       "Architectures of a binary",
+		Description: "Architectures (slices) in a universal Mach-O file with their place, size and digest; one row for a thin Mach-O, ELF or PE file.",
+		Positionals: []Argument{
+			{Name: "path", Pointer: "/path", Type: Path, Help: "File to read instead of the open target."},
+		},
+		Flags: []Argument{
+			{Name: "path", Pointer: "/path", Type: Path, Help: "File to read instead of the open target."},
 		},
 	},
 	{

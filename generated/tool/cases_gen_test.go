@@ -276,6 +276,15 @@ var cases = []contractCase{
 		},
 	},
 	{
+		spec:   &inspectMachoSpec,
+		input:  decoder(DecodeInspectMachoInput),
+		output: decoder(DecodeInspectMachoOutput),
+		rejects: []reject{
+			{"limit too large", `{"command_limit":10001}`, "/command_limit"},
+			{"unknown property", `{"bogus":1}`, "/bogus"},
+		},
+	},
+	{
 		spec:   &inspectNativeAPISpec,
 		input:  decoder(DecodeInspectNativeAPIInput),
 		output: decoder(DecodeInspectNativeAPIOutput),
@@ -297,6 +306,14 @@ var cases = []contractCase{
 		output: decoder(DecodeInspectNativeInstructionOutput),
 		rejects: []reject{
 			{"no address", `{}`, "/address"},
+		},
+	},
+	{
+		spec:   &listArchitecturesSpec,
+		input:  decoder(DecodeListArchitecturesInput),
+		output: decoder(DecodeListArchitecturesOutput),
+		rejects: []reject{
+			{"empty path", `{"path":""}`, "/path"},
 		},
 	},
 	{

@@ -56,6 +56,10 @@ type BinaryHandlers interface {
 	DemangleSymbols(context.Context, *DemangleSymbolsInput) (*Finding[DemangleSymbolsOutput], error)
 	// InspectBinaryLayout: Binary layout
 	InspectBinaryLayout(context.Context, *InspectBinaryLayoutInput) (*Finding[InspectBinaryLayoutOutput], error)
+	// InspectMacho: Inspect a Mach-O file
+	InspectMacho(context.Context, *InspectMachoInput) (*Finding[InspectMachoOutput], error)
+	// ListArchitectures: Architectures of a binary
+	ListArchitectures(context.Context, *ListArchitecturesInput) (*Finding[ListArchitecturesOutput], error)
 }
 
 // EvidenceHandlers are the tools of family evidence.
@@ -179,7 +183,7 @@ type Families struct {
 
 // Bindings joins handlers and contracts, in order of tool name.
 func Bindings(f Families) []Binding {
-	list := make([]Binding, 0, 65)
+	list := make([]Binding, 0, 67)
 	if h := f.Analysis; h != nil {
 		list = append(list,
 			sealed(&analyzeFunctionSpec, DecodeAnalyzeFunctionInput, h.AnalyzeFunction),
@@ -209,6 +213,8 @@ func Bindings(f Families) []Binding {
 		list = append(list,
 			sealed(&demangleSymbolsSpec, DecodeDemangleSymbolsInput, h.DemangleSymbols),
 			sealed(&inspectBinaryLayoutSpec, DecodeInspectBinaryLayoutInput, h.InspectBinaryLayout),
+			sealed(&inspectMachoSpec, DecodeInspectMachoInput, h.InspectMacho),
+			sealed(&listArchitecturesSpec, DecodeListArchitecturesInput, h.ListArchitectures),
 		)
 	}
 	if h := f.Evidence; h != nil {
@@ -313,9 +319,11 @@ func Specs() []*Spec {
 		&inspectAnalysisViewSpec,
 		&inspectArtifactSpec,
 		&inspectBinaryLayoutSpec,
+		&inspectMachoSpec,
 		&inspectNativeAPISpec,
 		&inspectNativeDataTypeSpec,
 		&inspectNativeInstructionSpec,
+		&listArchitecturesSpec,
 		&listBookmarksSpec,
 		&listDocumentsSpec,
 		&listNamesSpec,

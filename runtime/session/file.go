@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"rea/generated/fault"
+	"rea/runtime/engine"
 	"rea/runtime/progress"
 )
 
@@ -83,6 +84,16 @@ func readFile(ctx context.Context, path string, limit int64) (*content, error) {
 		return nil, refuse(fault.TargetUnavailableDetailsKindChanged, err, "it changed while it was read")
 	}
 	return &content{path: resolved, data: data, sha256: sum}, nil
+}
+
+// ReadTarget reads a file that a call names beside the open target. Nothing is
+// recognized and nothing is opened; the faults are those of opening.
+func ReadTarget(ctx context.Context, path string) (*engine.Target, error) {
+	c, err := readFile(ctx, path, DefaultMaxTarget)
+	if err != nil {
+		return nil, err
+	}
+	return &engine.Target{Path: c.path, Name: filepath.Base(c.path), SHA256: c.sha256, Data: c.data}, nil
 }
 
 var errChanged = errors.New("the size is not what it was")

@@ -223,7 +223,7 @@ func (r *recovery) parentOf(c uint32, group []incoming, orphan bool) *fn {
 			return nil
 		}
 	}
-	if cond && loose {
+	if loose && (cond || self.noReturn && (r.besidePart(c) || r.usualAlignment() == 16)) {
 		return first
 	}
 	return nil

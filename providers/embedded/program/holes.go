@@ -98,6 +98,9 @@ func (r *recovery) sound(f *fn, a, hi uint32) bool {
 		switch in.Flow {
 		case isa.Jump, isa.CondJump:
 			t := r.sp.off(in.Target)
+			if t != none && in.Flow == isa.Jump && !r.covered.has(t) && f.inside(a) && r.plausible(t) {
+				return true // to code no table states: its start, perhaps
+			}
 			if t == none || !r.starts.has(t) && !f.inside(t) && (len(f.extents) > 0 || f.blockAt(t) < 0 && (t < a || t >= hi)) {
 				return false
 			}

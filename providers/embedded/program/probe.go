@@ -131,6 +131,9 @@ func (r *recovery) probeAt(off uint32, owned bitset) probe {
 				}
 				soft = true
 			case isa.IndirectCall:
+				if in.HasMem && in.Mem.Index == isa.NoReg && (in.Mem.Base == isa.PC || in.Mem.Base == isa.NoReg) {
+					p.calls++ // through a fixed pointer, as imports are called
+				}
 				p.leaves, soft = true, true
 			case isa.Return:
 				p.returns = true

@@ -7,9 +7,17 @@ import (
 	"rea/providers/format/asar"
 	"rea/providers/format/container"
 	"rea/providers/format/cpio"
+	"rea/providers/format/hfsplus"
+	"rea/providers/format/iso9660"
+	"rea/providers/format/rar"
+	"rea/providers/format/rpm"
+	"rea/providers/format/sevenzip"
+	"rea/providers/format/squashfs"
 	"rea/providers/format/stream"
 	"rea/providers/format/tar"
+	"rea/providers/format/udif"
 	"rea/providers/format/universal"
+	"rea/providers/format/xar"
 	"rea/providers/format/zip"
 )
 
@@ -32,6 +40,22 @@ func openerOf(format string) *opener {
 		return &opener{source: func(src container.Source, beside companion) (container.Reader, error) { return asar.Open(src, beside) }}
 	case "mach-o-universal":
 		return seeking(universal.Open)
+	case "rpm":
+		return opening(rpm.Open)
+	case "iso9660":
+		return opening(iso9660.Open)
+	case "squashfs":
+		return opening(squashfs.Open)
+	case "xar":
+		return opening(xar.Open)
+	case "udif":
+		return opening(udif.Open)
+	case "hfsplus":
+		return opening(hfsplus.Open)
+	case "7z":
+		return opening(sevenzip.Open)
+	case "rar":
+		return streaming(rar.Open, rar.OpenStream)
 	case "tar":
 		return streaming(tar.Open, tar.OpenStream)
 	case "cpio":
@@ -48,6 +72,10 @@ func openerOf(format string) *opener {
 
 func seeking[R container.Reader](open func(container.Source) R) *opener {
 	return &opener{source: func(src container.Source, _ companion) (container.Reader, error) { return open(src), nil }}
+}
+
+func opening[R container.Reader](open func(container.Source) (R, error)) *opener {
+	return &opener{source: func(src container.Source, _ companion) (container.Reader, error) { return open(src) }}
 }
 
 func streaming[R container.Reader](open func(container.Source) R, openStream func(io.Reader) R) *opener {

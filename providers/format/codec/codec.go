@@ -242,3 +242,16 @@ func unexpected(err error) error {
 }
 
 var errWindow = fmt.Errorf("the stream wants a history of more than %d bytes", MaxWindow)
+
+// Fence keeps the panics of a foreign reader in and marks its errors as damage.
+func Fence(format string, rc io.ReadCloser) io.ReadCloser {
+	return &guard{format: format, r: rc, close: func() {
+		defer func() { recover() }()
+		rc.Close()
+	}}
+}
+
+// AllRawLZMA decodes a whole LZMA stream of known size without its header.
+func AllRawLZMA(packed, props []byte, size int64) ([]byte, error) {
+	return All(func(r io.Reader) (io.ReadCloser, error) { return RawLZMA(r, props, size) }, packed, size)
+}

@@ -1,0 +1,64 @@
+// Package config edits one entry of a configuration file and leaves every other
+// byte as it is. What is said of a file comes from the file alone: nothing is
+// read or written here.
+package config
+
+import (
+	"fmt"
+
+	"rea/cmd/setup/config/edit"
+	"rea/cmd/setup/config/jsonc"
+	"rea/cmd/setup/config/toml"
+	"rea/cmd/setup/config/yaml"
+)
+
+// Format of a file.
+type Format string
+
+const (
+	JSON Format = "json" // with or without comments
+	TOML Format = "toml"
+	YAML Format = "yaml"
+)
+
+// MaxSize bounds the files that are edited.
+const MaxSize = 64 << 20
+
+// File is a file and the place of an entry in it.
+type File interface {
+	// Entry is the value at the path and where it begins.
+	Entry() (v any, at edit.Position, found bool)
+	// Missing counts the collections around the entry that Put would make.
+	Missing() int
+	// Put writes the entry. In one that exists it changes and adds the members
+	// that are not Initial and keeps all others.
+	Put(entry edit.Object) ([]byte, error)
+	// Remove takes the entry out, and up to made of the collections around it
+	// that hold nothing else.
+	Remove(made int) ([]byte, error)
+}
+
+// Open reads a file. What can't be read, or has something else where the path
+// leads through, is an *[edit.Error] with the place.
+func Open(format Format, src []byte, path edit.Path) (File, error) {
+	if len(src) > MaxSize {
+		return nil, fmt.Errorf("the file is larger than %d bytes", MaxSize)
+	}
+	switch format {
+	case JSON:
+		return opened(jsonc.Open(src, path))
+	case TOML:
+		return opened(toml.Open(src, path))
+	case YAML:
+		return opened(yaml.Open(src, path))
+	}
+	return nil, fmt.Errorf("%s is not a format", format)
+}
+
+// opened keeps a nil pointer from becoming a File that is not nil.
+func opened(f File, err error) (File, error) {
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}

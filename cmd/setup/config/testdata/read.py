@@ -1,0 +1,25 @@
+"""Reads every file of a folder and prints {name: value} as JSON."""
+import json, os, re, sys, tomllib
+import yaml
+
+TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|//[^\n]*|/\*.*?\*/|,(?=(?:\s|//[^\n]*|/\*.*?\*/)*[}\]])', re.S)
+
+
+def read(path):
+    with open(path, "rb") as f:
+        text = f.read().decode("utf-8-sig")
+    if path.endswith(".toml"):
+        return tomllib.loads(text)
+    if path.endswith(".yaml"):
+        return yaml.safe_load(text)
+    text = TOKEN.sub(lambda m: m.group() if m.group()[0] == '"' else "", text)
+    return json.loads(text) if text.strip() else None
+
+
+out = {}
+for name in sorted(os.listdir(sys.argv[1])):
+    try:
+        out[name] = read(os.path.join(sys.argv[1], name))
+    except Exception as e:
+        out[name] = "unreadable: %s" % e
+json.dump(out, sys.stdout, default=str)

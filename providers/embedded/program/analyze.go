@@ -1,6 +1,7 @@
 package program
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -100,8 +101,21 @@ func newRecovery(ctx context.Context, im *object.Image, dec isa.Decoder, opt Opt
 	return r
 }
 
+// goBuildID opens the identification that the Go linker puts before its code.
+const goBuildID = "\xff Go build ID: \""
+
 // seedData marks what the file declares to be data inside code.
 func (r *recovery) seedData() {
+	for i := range r.sp.regions {
+		g := &r.sp.regions[i]
+		if !bytes.HasPrefix(g.data, []byte(goBuildID)) {
+			continue
+		}
+		if n := bytes.IndexByte(g.data[len(goBuildID):], '\xff'); n >= 0 && n < 512 {
+			r.d.data = newBitset(r.sp.size + regionGuard)
+			r.d.data.setRange(g.base, g.base+uint32(len(goBuildID)+n+1))
+		}
+	}
 	for _, x := range r.im.DataInCode {
 		o := r.sp.off(x.Addr)
 		if o == none {

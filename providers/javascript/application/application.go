@@ -59,10 +59,10 @@ type analysis struct {
 
 	b *graph.Builder
 	// Nodes that others are joined to.
-	root       int64
-	fileNodes  []int64 // by file
-	modules    []module
-	moduleSpan [][]span // by file, modules by place
+	root      int64
+	fileNodes []int64   // by file
+	partNodes [][]int64 // by file and part
+	pending   []pending
 }
 
 // Has reports whether a file is there.

@@ -12,18 +12,6 @@ import (
 	"rea/providers/javascript/tree"
 )
 
-// A module is code with imports of its own: a whole file, or a part of a bundle.
-type module struct {
-	node int64
-	file int
-}
-
-// A span is the part of a file that a module is.
-type span struct {
-	at     parse.Span
-	module int
-}
-
 const extractor = "rea.javascript/1"
 
 // Sources of facts.
@@ -52,6 +40,7 @@ func (a *analysis) draw() error {
 		a.b.Gap(g.What, g.Omitted, g.Reason)
 	}
 	a.drawFiles()
+	a.partNodes = make([][]int64, len(a.units))
 	for i := range a.units {
 		if err := a.ctx.Err(); err != nil {
 			return err
@@ -60,6 +49,7 @@ func (a *analysis) draw() error {
 			a.drawUnit(i)
 		}
 	}
+	a.drawLoads()
 	return nil
 }
 
@@ -141,24 +131,30 @@ func (a *analysis) drawFiles() {
 	}
 }
 
-// drawUnit draws what one program says.
+// drawUnit draws a program and the modules packed in it.
 func (a *analysis) drawUnit(file int) {
 	u := a.units[file]
-	from := a.fileNodes[file]
 	if u.failed > 0 {
 		a.b.Gap("statements of "+a.tree.Files[file].Path, int64(u.failed), "syntax errors")
 	}
-	for i := range u.found.Imports {
-		a.drawImport(file, from, &u.found.Imports[i])
+	a.drawBundles(file)
+	for i := range u.parts {
+		a.drawPart(file, i)
 	}
-	exports := make([]string, 0, len(u.found.Exports))
-	for i := range u.found.Exports {
-		exports = append(exports, u.found.Exports[i].Name)
+}
+
+// drawPart draws what one part says.
+func (a *analysis) drawPart(file, index int) {
+	p := &a.units[file].parts[index]
+	from := a.partNodes[file][index]
+	for i := range p.imports {
+		a.drawImport(file, from, &p.imports[i])
 	}
-	a.b.Set(from, "exports", exports)
-	a.b.Set(from, "module_format", format(u))
-	for i := range u.found.Facts {
-		a.drawFact(file, from, &u.found.Facts[i])
+	if names := p.exportNames(); len(names) > 0 {
+		a.b.Set(from, "exports", names)
+	}
+	for i := range p.facts {
+		a.drawFact(file, from, &p.facts[i])
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"cmp"
 	"slices"
 
+	"rea/providers/javascript/bundle"
 	"rea/providers/javascript/parse"
 	"rea/providers/javascript/scope"
 	"rea/providers/javascript/symbol"
@@ -73,7 +74,6 @@ type Import struct {
 	Specifier string
 	Kind      ImportKind
 	Unknown   bool // the specifier is only known when the program runs
-	InBundle  bool // the specifier is an id of the bundle around it
 	Optional  bool // in a try block
 	Names     []string
 	At        parse.Span
@@ -87,26 +87,16 @@ type Export struct {
 	Value parse.Ref
 }
 
-// Roles are the meaning of the parameters of a module wrapper.
-type Roles map[scope.BindingID]Role
-
-// A Role of a name.
-type Role uint8
-
-// Roles that the wrappers of bundlers give names.
-const (
-	NoRole      Role = iota
-	RoleRequire      // loads a module of the bundle by id
-	RoleExports
-	RoleModule
-)
-
 // A Program is what extraction reads.
 type Program struct {
 	File   *parse.File
 	Scopes *scope.Table
 	Names  *symbol.Namer
-	Roles  Roles
+	// Roles of the parameters of module wrappers. What bundle modules load is
+	// known from their bundle; extraction leaves it out.
+	Roles map[scope.BindingID]bundle.Role
+	// Parents as File.Parents gives them.
+	Parents []parse.Ref
 }
 
 // Found is what was read from a program, in order of place.
@@ -118,7 +108,7 @@ type Found struct {
 
 // Extract reads a program.
 func Extract(p *Program) *Found {
-	e := &extractor{Program: p, f: p.File, parents: p.File.Parents()}
+	e := &extractor{Program: p, f: p.File, parents: p.Parents}
 	for i := range e.f.Nodes {
 		e.node(parse.Ref(i), &e.f.Nodes[i])
 	}
@@ -162,9 +152,9 @@ func (e *extractor) named(kind Kind, name parse.Ref, via string, at parse.Ref, d
 	return fact
 }
 
-func (e *extractor) role(r parse.Ref) Role {
+func (e *extractor) role(r parse.Ref) bundle.Role {
 	if len(e.Roles) == 0 || e.f.Kind(r) != parse.Ident {
-		return NoRole
+		return bundle.NoRole
 	}
 	return e.Roles[e.Scopes.Of[r]]
 }

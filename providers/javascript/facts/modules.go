@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"rea/providers/javascript/bundle"
 	"rea/providers/javascript/parse"
 	"rea/providers/javascript/scope"
 	"rea/providers/javascript/symbol"
@@ -117,15 +118,12 @@ func (e *extractor) requires(r parse.Ref, n *parse.Node) bool {
 	f := e.f
 	callee := n.First
 	arg := f.Next(callee)
-	if e.role(callee) == RoleRequire {
-		if arg != 0 {
-			e.require(r, arg, Require, true)
-		}
+	if e.role(callee) == bundle.RequireRole {
 		return true
 	}
 	if e.Names.IsRequire(callee) {
 		if arg != 0 {
-			e.require(r, arg, Require, false)
+			e.require(r, arg, Require)
 		}
 		return true
 	}
@@ -134,39 +132,18 @@ func (e *extractor) requires(r parse.Ref, n *parse.Node) bool {
 	}
 	object, name := f.First(callee), f.NameOf(f.Kid(callee, 1))
 	switch {
-	case e.role(object) == RoleRequire:
-		return e.bundlerCall(r, name, arg)
-	case f.Kind(object) == parse.Dot && e.role(f.First(object)) == RoleRequire && name == "bind": // r.t.bind(r, id)
-		if id := f.Next(arg); arg != 0 && id != 0 {
-			e.require(r, id, Dynamic, true)
+	case e.role(object) == bundle.RequireRole:
+		if name == "d" && arg != 0 {
+			e.getters(f.Next(arg))
 		}
 		return true
 	case e.Names.IsRequire(object) && name == "resolve":
 		if arg != 0 {
-			e.require(r, arg, Resolve, false)
+			e.require(r, arg, Resolve)
 		}
 		return true
 	}
 	return false
-}
-
-// bundlerCall reads r.bind(r, id), r.t(id), r.d(exports, …) and the like.
-func (e *extractor) bundlerCall(r parse.Ref, name string, arg parse.Ref) bool {
-	f := e.f
-	if arg == 0 {
-		return false
-	}
-	switch name {
-	case "bind":
-		if id := f.Next(arg); id != 0 {
-			e.require(r, id, Dynamic, true)
-		}
-	case "t":
-		e.require(r, arg, Dynamic, true)
-	case "d":
-		e.getters(f.Next(arg))
-	}
-	return true
 }
 
 // getters reads the names that a module defines through getters: an object of
@@ -203,9 +180,9 @@ func (e *extractor) returned(r parse.Ref) parse.Ref {
 	return 0
 }
 
-func (e *extractor) require(r, specifier parse.Ref, kind ImportKind, inBundle bool) {
+func (e *extractor) require(r, specifier parse.Ref, kind ImportKind) {
 	text, ok := e.Names.Constant(specifier)
-	i := Import{Specifier: text, Kind: kind, Unknown: !ok, InBundle: inBundle, At: e.span(r), Optional: e.tried(r)}
+	i := Import{Specifier: text, Kind: kind, Unknown: !ok, At: e.span(r), Optional: e.tried(r)}
 	// const {a, b} = require("c")
 	parent := e.parents[r]
 	if e.f.Kind(parent) == parse.Declarator && e.f.Kind(e.f.First(parent)) == parse.ObjectPattern {
@@ -239,7 +216,7 @@ func (e *extractor) exportsOf(r parse.Ref) bool {
 	f := e.f
 	switch f.Kind(r) {
 	case parse.Ident:
-		if e.role(r) == RoleExports {
+		if e.role(r) == bundle.ExportsRole {
 			return true
 		}
 		b := e.Scopes.Binding(r)
@@ -253,7 +230,7 @@ func (e *extractor) exportsOf(r parse.Ref) bool {
 			return false
 		}
 		b := e.Scopes.Binding(object)
-		return e.role(object) == RoleModule || f.NameOf(object) == "module" && (b == nil || b.How == scope.Parameter)
+		return e.role(object) == bundle.ModuleRole || f.NameOf(object) == "module" && (b == nil || b.How == scope.Parameter)
 	case parse.Assign: // exports = module.exports = {…}
 		return e.exportsOf(f.First(r))
 	}

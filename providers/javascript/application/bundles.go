@@ -1,0 +1,159 @@
+package application
+
+import (
+	"rea/generated/model"
+	"rea/providers/javascript/bundle"
+	"rea/providers/javascript/graph"
+)
+
+var fromBundle = graph.Source{
+	Extractor: extractor, Authority: model.ApplicationProvenanceAuthorityBundleStructure,
+	State: model.ApplicationProvenanceStateObserved, Confidence: model.ApplicationProvenanceConfidenceExact,
+}
+
+// sourceOf is how far the boundaries of a module can be relied on.
+func sourceOf(m *bundle.Module) graph.Source {
+	switch m.Kind {
+	case bundle.Region:
+		return inferred(fromBundle, model.ApplicationProvenanceConfidenceHigh, "comments tell the modules apart")
+	case bundle.Group:
+		return inferred(fromBundle, model.ApplicationProvenanceConfidenceLow, "modules were joined and nothing tells them apart")
+	}
+	return fromBundle
+}
+
+// drawBundles draws the modules packed in a program and how they load each other.
+func (a *analysis) drawBundles(file int) {
+	u := a.units[file]
+	nodes := make([]int64, len(u.parts))
+	nodes[0] = a.fileNodes[file]
+	a.b.Set(nodes[0], "module_format", format(u))
+	byID := make([]map[string]int64, len(u.bundles))
+	var bundlers []string
+	for i := range u.bundles {
+		byID[i] = map[string]int64{}
+		bundlers = append(bundlers, string(u.bundles[i].Bundler))
+	}
+	if len(bundlers) > 0 {
+		a.b.Set(nodes[0], "bundlers", bundlers)
+	}
+	for i := 1; i < len(u.parts); i++ {
+		p := &u.parts[i]
+		b := &u.bundles[p.bundle]
+		m := &b.Modules[p.module]
+		nodes[i] = a.drawModule(file, b, m, p)
+		if _, twice := byID[p.bundle][m.ID]; !twice {
+			byID[p.bundle][m.ID] = nodes[i]
+		}
+		a.b.Edge(nodes[0], nodes[i], model.ApplicationRelationContains, a.b.From(sourceOf(m)), nil, nil)
+	}
+	a.partNodes[file] = nodes
+	for i := range u.bundles {
+		for _, id := range u.bundles[i].Entries {
+			if to, ok := byID[i][id]; ok {
+				a.b.Edge(nodes[0], to, model.ApplicationRelationLoads, a.b.From(fromBundle), nil, graph.Properties{"entry": true})
+			}
+		}
+	}
+	a.pending = append(a.pending, pending{file, byID})
+}
+
+// pending are the loads between the modules of a file, which may be in others.
+type pending struct {
+	file int
+	byID []map[string]int64
+}
+
+func (a *analysis) drawModule(file int, b *bundle.Bundle, m *bundle.Module, p *part) int64 {
+	kind := model.ApplicationNodeKindJavascriptModule
+	if m.Kind == bundle.Group {
+		kind = model.ApplicationNodeKindModuleGroup
+	}
+	label := m.Path
+	if label == "" {
+		label = m.ID
+	}
+	properties := graph.Properties{
+		"file": a.tree.Files[file].Path, "bundler": string(b.Bundler), "module_id": m.ID, "boundary": string(m.Kind),
+		"size": int64(m.Source.End - m.Source.Start), "basis": b.Basis,
+	}
+	if m.Path != "" {
+		properties["path"] = m.Path
+	}
+	if m.Eval != 0 {
+		properties["compiled_at_run_time"] = true
+	}
+	id := graph.Identity{
+		Strategy: model.ApplicationNodeIdentityStrategyArtifactLocalKey, SHA256: p.sha256,
+		Key: a.tree.Files[file].Path + "#" + string(b.Bundler) + ":" + m.ID,
+	}
+	at := a.location(file, m.Source)
+	return a.b.Node(kind, id, label, a.b.From(sourceOf(m)), at, properties)
+}
+
+// drawLoads draws the loads between packed modules. Chunks of one bundle are
+// several files: an id that the file does not have is looked for in the others
+// of the same bundler, and taken when one has it.
+func (a *analysis) drawLoads() {
+	others := map[bundle.Bundler]map[string][]int64{}
+	for _, p := range a.pending {
+		u := a.units[p.file]
+		for i := range u.bundles {
+			b := &u.bundles[i]
+			if others[b.Bundler] == nil {
+				others[b.Bundler] = map[string][]int64{}
+			}
+			for j := range b.Modules {
+				id := b.Modules[j].ID
+				if node := p.byID[i][id]; len(others[b.Bundler][id]) < 2 {
+					others[b.Bundler][id] = append(others[b.Bundler][id], node)
+				}
+			}
+		}
+	}
+	for _, p := range a.pending {
+		u := a.units[p.file]
+		for i := 1; i < len(u.parts); i++ {
+			part := &u.parts[i]
+			b := &u.bundles[part.bundle]
+			for _, q := range b.Modules[part.module].Requires {
+				a.drawLoad(p.file, a.partNodes[p.file][i], p.byID[part.bundle], others[b.Bundler], q)
+			}
+		}
+	}
+}
+
+func (a *analysis) drawLoad(file int, from int64, here map[string]int64, others map[string][]int64, q bundle.Require) {
+	properties := graph.Properties{"kind": "require"}
+	if q.Dynamic {
+		properties["kind"] = "dynamic-import"
+	}
+	if q.Specifier != "" {
+		properties["specifier"] = q.Specifier
+	}
+	at := a.location(file, q.At)
+	if to, ok := here[q.ID]; ok && !q.Unknown {
+		a.b.Edge(from, to, model.ApplicationRelationImports, a.b.From(fromBundle), at, properties)
+		return
+	}
+	source := unknown(fromBundle, "no bundle in the application has the module")
+	key := q.ID
+	switch candidates := others[q.ID]; {
+	case q.Unknown:
+		source = unknown(fromBundle, "the module is only known when the program runs")
+		key = a.tree.Files[file].Path + "@" + itoa(int(q.At.Start))
+	case len(candidates) == 1:
+		a.b.Edge(from, candidates[0], model.ApplicationRelationImports, a.b.From(inferred(fromBundle, model.ApplicationProvenanceConfidenceHigh, "another chunk has the module")), at, properties)
+		return
+	case len(candidates) > 1:
+		source = unknown(fromBundle, "several chunks have the module")
+	case q.ID == "" && q.Specifier != "":
+		key = q.Specifier
+	}
+	label := key
+	if q.Unknown {
+		label = ""
+	}
+	to := a.b.Node(model.ApplicationNodeKindExternalModule, graph.Local("module "+key), label, a.b.From(source), nil, graph.Properties{"builtin": false})
+	a.b.Edge(from, to, model.ApplicationRelationImports, a.b.From(source), at, properties)
+}

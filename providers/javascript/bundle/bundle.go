@@ -1,0 +1,336 @@
+// Package bundle takes apart what bundlers put together: it finds the modules in
+// a parsed file, the ids they have there, the exact bytes of each, and which of
+// them load which.
+//
+// A bundler either wraps each module in a function of its own, which is kept by
+// minification, or joins modules into one scope, where only comments (and source
+// maps, which are not read here) still tell them apart. Where nothing tells them
+// apart, the joined code is one [Module] of kind Group: how many modules it was
+// made of is unknown.
+//
+// Detection goes by structure, the shape of wrappers and of the code that calls
+// them, and not by names, which minification changes.
+package bundle
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"rea/providers/javascript/parse"
+	"rea/providers/javascript/scope"
+	"rea/providers/javascript/symbol"
+)
+
+// A Bundler is a program that makes bundles.
+type Bundler string
+
+// Bundlers.
+const (
+	Webpack    Bundler = "webpack"
+	Rspack     Bundler = "rspack"
+	Browserify Bundler = "browserify"
+	Parcel     Bundler = "parcel"
+	Esbuild    Bundler = "esbuild"
+	Rollup     Bundler = "rollup"
+	Rolldown   Bundler = "rolldown"
+	Metro      Bundler = "metro"
+	Turbopack  Bundler = "turbopack"
+	SystemJS   Bundler = "systemjs"
+	AMD        Bundler = "amd"
+)
+
+// Kind says how a module is kept apart.
+type Kind string
+
+// Kinds of module.
+const (
+	Wrapped Kind = "wrapped" // in a function of its own
+	Region  Kind = "region"  // between comments
+	Group   Kind = "group"   // several modules whose boundaries are gone
+)
+
+// A Module is a part of a bundle.
+type Module struct {
+	ID     string
+	Path   string // of the original file, where the bundle tells it
+	Kind   Kind
+	At     parse.Span // with its wrapper
+	Source parse.Span // its code
+	Func   parse.Ref  // the wrapper, 0 when there is none
+	// Eval is the String that holds the code where it is compiled at run time.
+	Eval parse.Ref
+	// Requires are the modules it loads, in order of place.
+	Requires []Require
+	// Externals are module names that its dependency table leaves to others.
+	Exports []string // names its wrapper itself tells
+}
+
+// A Require is one module loading another.
+type Require struct {
+	ID        string // as the bundle names it; "" when Unknown
+	Specifier string // as the source named it, where the bundle tells
+	Dynamic   bool   // loaded later
+	Unknown   bool   // which one is only known when the program runs
+	At        parse.Span
+}
+
+// A Bundle is one table of modules.
+type Bundle struct {
+	Bundler Bundler
+	Basis   string // what it was recognized by
+	Modules []Module
+	Entries []string // ids of modules that are run at start
+	Chunks  []string
+}
+
+// A Role of a name in a module wrapper.
+type Role uint8
+
+// Roles.
+const (
+	NoRole Role = iota
+	RequireRole
+	ExportsRole
+	ModuleRole
+)
+
+// A File is what detection reads.
+type File struct {
+	*parse.File
+	Scopes  *scope.Table
+	Names   *symbol.Namer
+	Parents []parse.Ref
+}
+
+// Found is what detection found.
+type Found struct {
+	Bundles []Bundle
+	// Roles of the parameters of wrappers.
+	Roles map[scope.BindingID]Role
+}
+
+// Detect finds the bundles in a file.
+func Detect(f *File) *Found {
+	d := &detector{File: f, found: Found{Roles: map[scope.BindingID]Role{}}, taken: map[parse.Ref]bool{}}
+	d.index()
+	for i := range f.Nodes {
+		d.node(parse.Ref(i), &f.Nodes[i])
+	}
+	d.registrations()
+	d.wrappers()
+	d.joined()
+	for i := range d.found.Bundles {
+		b := &d.found.Bundles[i]
+		for j := range b.Modules {
+			slices.SortStableFunc(b.Modules[j].Requires, func(x, y Require) int { return cmp.Compare(x.At.Start, y.At.Start) })
+		}
+	}
+	slices.SortStableFunc(d.found.Bundles, func(x, y Bundle) int {
+		return cmp.Compare(x.Modules[0].At.Start, y.Modules[0].At.Start)
+	})
+	return &d.found
+}
+
+type detector struct {
+	*File
+	found Found
+	taken map[parse.Ref]bool // tables that belong to a bundle
+
+	// References of a binding are uses[first[b]:first[b+1]].
+	first []int32
+	uses  []parse.Ref
+
+	registered []registration
+	banner     string
+}
+
+// index sorts references by binding.
+func (d *detector) index() {
+	d.first = make([]int32, len(d.Scopes.Bindings)+1)
+	for i := range d.Scopes.References {
+		d.first[d.Scopes.References[i].Binding]++
+	}
+	total := int32(0)
+	for i := range d.first {
+		n := d.first[i]
+		d.first[i] = total
+		total += n
+	}
+	d.uses = make([]parse.Ref, total)
+	fill := slices.Clone(d.first)
+	for i := range d.Scopes.References {
+		r := &d.Scopes.References[i]
+		d.uses[fill[r.Binding]] = r.Node
+		fill[r.Binding]++
+	}
+}
+
+func (d *detector) usesOf(b scope.BindingID) []parse.Ref {
+	if b == 0 {
+		return nil
+	}
+	return d.uses[d.first[b]:d.first[b+1]]
+}
+
+func (d *detector) span(r parse.Ref) parse.Span {
+	n := d.At(r)
+	return parse.Span{Start: n.Start, End: n.End}
+}
+
+func (d *detector) node(r parse.Ref, n *parse.Node) {
+	switch n.Kind {
+	case parse.Declarator:
+		if value := d.Next(n.First); d.Kind(n.First) == parse.Ident {
+			d.webpackTable(n.First, value)
+		}
+	case parse.Assign:
+		if n.Op != parse.Equal {
+			return
+		}
+		value := d.Next(n.First)
+		switch d.Kind(n.First) {
+		case parse.Ident:
+			d.webpackTable(n.First, value)
+		case parse.Dot:
+			d.webpackNodeChunk(r, n.First, value)
+		}
+	case parse.Call:
+		d.call(r, n)
+	}
+}
+
+func (d *detector) call(r parse.Ref, n *parse.Node) {
+	callee := n.First
+	arg := d.Next(callee)
+	if arg == 0 {
+		return
+	}
+	switch d.Kind(arg) {
+	case parse.Object, parse.Array:
+		switch k := d.Kind(callee); {
+		case k.IsFunction() || k == parse.Call || k == parse.Assign: // a bootstrap, called with the modules
+			d.packed(r, callee, arg)
+			d.webpackBootstrap(r, callee, arg)
+		case k == parse.Dot && d.NameOf(d.Kid(callee, 1)) == "push":
+			d.webpackChunk(arg)
+			d.turbopack(arg)
+		case k == parse.Dot || k == parse.Ident:
+			d.packed(r, callee, arg)
+			d.register(r, callee)
+		}
+	case parse.Func, parse.Arrow, parse.String, parse.Number:
+		d.register(r, callee)
+	}
+}
+
+// functions of a table: objects and arrays whose values are all functions. ok is
+// false for anything else.
+func (d *detector) functions(table parse.Ref, each func(key string, keyed, value parse.Ref)) (ok bool) {
+	count := 0
+	switch d.Kind(table) {
+	case parse.Object:
+		for k := d.First(table); k != 0; k = d.Next(k) {
+			n := d.At(k)
+			if n.Kind != parse.Property || n.Flags&(parse.Getter|parse.Setter) != 0 || !d.Kind(d.Next(n.First)).IsFunction() {
+				return false
+			}
+			key, known := d.KeyOf(n.First, n.Flags&parse.Computed != 0)
+			if !known {
+				return false
+			}
+			count++
+			if each != nil {
+				each(key, k, d.Next(n.First))
+			}
+		}
+	case parse.Array:
+		i := 0
+		for k := d.First(table); k != 0; k = d.Next(k) {
+			switch kind := d.Kind(k); {
+			case kind.IsFunction():
+				count++
+				if each != nil {
+					each(parse.FormatNumber(float64(i)), k, k)
+				}
+			case kind != parse.Empty:
+				return false
+			}
+			i++
+		}
+	}
+	return count > 0
+}
+
+// wrapped makes a module of a function.
+func (d *detector) wrapped(id string, at, fn parse.Ref) Module {
+	m := Module{ID: id, Kind: Wrapped, At: d.span(at), Func: fn, Source: d.body(fn)}
+	if looksLikePath(id) {
+		m.Path = id
+	}
+	return m
+}
+
+// body is the code inside the braces of a function, or its expression.
+func (d *detector) body(fn parse.Ref) parse.Span {
+	b := d.Kid(fn, 2)
+	s := d.span(b)
+	if d.Kind(b) == parse.Block && s.End >= s.Start+2 {
+		return parse.Span{Start: s.Start + 1, End: s.End - 1}
+	}
+	return s
+}
+
+// roles gives the parameters of a wrapper their roles.
+func (d *detector) roles(fn parse.Ref, roles ...Role) (bindings []scope.BindingID) {
+	k := d.First(d.Kid(fn, 1))
+	for _, role := range roles {
+		b := scope.BindingID(0)
+		if k != 0 && d.Kind(k) == parse.Ident {
+			b = d.Scopes.Of[k]
+			if role != NoRole && b != 0 {
+				d.found.Roles[b] = role
+			}
+		}
+		bindings = append(bindings, b)
+		if k != 0 {
+			k = d.Next(k)
+		}
+	}
+	return bindings
+}
+
+// looksLikePath reports whether an id is the path of a file.
+func looksLikePath(id string) bool {
+	if strings.HasPrefix(id, "./") || strings.HasPrefix(id, "../") || strings.HasPrefix(id, "/") {
+		return true
+	}
+	i := strings.LastIndexByte(id, '/')
+	return strings.IndexByte(id[i+1:], '.') > 0 && !strings.ContainsAny(id, " ")
+}
+
+func (d *detector) add(b Bundle) {
+	if len(b.Modules) > 0 {
+		d.found.Bundles = append(d.found.Bundles, b)
+	}
+}
+
+// contains reports whether inner lies in outer.
+func contains(outer, inner parse.Span) bool {
+	return outer.Start <= inner.Start && inner.End <= outer.End
+}
+
+// later reports whether r runs in a callback of then, and so later.
+func (d *detector) later(r parse.Ref) bool {
+	for up := d.Parents[r]; up != 0; up = d.Parents[up] {
+		switch k := d.Kind(up); {
+		case k == parse.Func || k == parse.Arrow:
+			call := d.Parents[up]
+			callee := d.First(call)
+			return d.Kind(call) == parse.Call && d.Kind(callee) == parse.Dot && d.NameOf(d.Kid(callee, 1)) == "then"
+		case k == parse.FuncDecl || k == parse.Block:
+			return false
+		}
+	}
+	return false
+}

@@ -1,0 +1,212 @@
+package bundle
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"rea/providers/javascript/parse"
+)
+
+func sortedOnce(list []string) []string {
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+var (
+	esbuildPath = regexp.MustCompile(`^// ((?:\.{0,2}/|[\w@$.+-]+(?::|/)|[\w$-]+\.)[^\s*]*(?:/[^\s*/][^*]*)?\.[\w]{1,6}|\(disabled\):.+|[\w-]+:[^\s]+)$`)
+	regionPath  = regexp.MustCompile(`^//#region (.+?)\s*$`)
+)
+
+// joined finds modules that share one scope and are told apart by comments: those
+// of esbuild, one line with the path before each, and those of Rolldown, which
+// writes regions.
+func (d *detector) joined() {
+	if d.regions() {
+		return
+	}
+	d.esbuildComments()
+}
+
+func (d *detector) regions() bool {
+	b := Bundle{Bundler: Rolldown, Basis: "comments that name regions"}
+	var open []Module
+	for _, c := range d.Comments {
+		text := d.Src[c.Start:c.End]
+		if m := regionPath.FindStringSubmatch(text); m != nil {
+			at := parse.Span{Start: c.End, End: uint32(len(d.Src))}
+			open = append(open, Module{ID: m[1], Path: m[1], Kind: Region, At: at, Source: at})
+		} else if strings.HasPrefix(text, "//#endregion") && len(open) > 0 {
+			m := open[len(open)-1]
+			open = open[:len(open)-1]
+			m.At.End, m.Source.End = c.Start, c.Start
+			b.Modules = append(b.Modules, m)
+		}
+	}
+	if len(b.Modules) < 2 || len(open) > 0 || !strings.Contains(d.Src, "\\0") && !anyPath(b.Modules) {
+		return false
+	}
+	d.merge(&b, Rolldown)
+	return true
+}
+
+func anyPath(modules []Module) bool {
+	return slices.ContainsFunc(modules, func(m Module) bool { return looksLikePath(m.Path) })
+}
+
+// esbuildComments splits the outermost statements at comments with paths.
+func (d *detector) esbuildComments() {
+	body, end := d.outermost()
+	type start struct {
+		at, end uint32
+		path    string
+	}
+	var starts []start
+	comments := d.Comments
+	statement := d.First(body)
+	for i, c := range comments {
+		text := d.Src[c.Start:c.End]
+		if !strings.HasPrefix(text, "// ") || len(text) > 500 {
+			continue
+		}
+		m := esbuildPath.FindStringSubmatch(text)
+		if m == nil || !alone(d.Src, c) {
+			continue
+		}
+		for statement != 0 && d.At(statement).End <= c.Start {
+			statement = d.Next(statement)
+		}
+		if statement != 0 && d.At(statement).Start < c.Start || c.Start < d.At(body).Start || c.Start >= end {
+			continue // inside of a statement
+		}
+		// A comment of the source is followed by more of it; what esbuild writes
+		// stands alone before code.
+		if i+1 < len(comments) && alone(d.Src, comments[i+1]) && strings.TrimSpace(d.Src[c.End:comments[i+1].Start]) == "" &&
+			strings.HasPrefix(d.Src[comments[i+1].Start:comments[i+1].End], "//") && esbuildPath.FindString(d.Src[comments[i+1].Start:comments[i+1].End]) == "" {
+			continue
+		}
+		starts = append(starts, start{c.Start, c.End, m[1]})
+	}
+	if len(starts) == 0 || len(starts) == 1 && !d.isEsbuild() {
+		return
+	}
+	b := Bundle{Bundler: Esbuild, Basis: "comments with the path of each module"}
+	for i, s := range starts {
+		stop := end
+		if i+1 < len(starts) {
+			stop = starts[i+1].at
+		} else {
+			stop = d.beforeExports(body, s.end, end)
+		}
+		at := parse.Span{Start: s.end, End: stop}
+		b.Modules = append(b.Modules, Module{ID: s.path, Path: s.path, Kind: Region, At: at, Source: at})
+	}
+	d.merge(&b, Esbuild)
+}
+
+func (d *detector) isEsbuild() bool {
+	return slices.ContainsFunc(d.found.Bundles, func(b Bundle) bool { return b.Bundler == Esbuild })
+}
+
+// beforeExports is where the last module ends: before the exports of the bundle.
+func (d *detector) beforeExports(body parse.Ref, from, end uint32) uint32 {
+	for s := d.First(body); s != 0; s = d.Next(s) {
+		if n := d.At(s); n.Start >= from && n.Kind == parse.ExportNames && d.Next(s) == 0 {
+			return n.Start
+		}
+	}
+	return end
+}
+
+// outermost is the block that holds the modules: the file, or the function that
+// the file is.
+func (d *detector) outermost() (body parse.Ref, end uint32) {
+	body, end = d.Root, uint32(len(d.Src))
+	for s := d.First(body); s != 0; s = d.Next(s) {
+		var e parse.Ref
+		switch d.Kind(s) {
+		case parse.ExprStmt:
+			e = d.First(s)
+		case parse.VarDecl:
+			e = d.Kid(d.First(s), 1)
+		}
+		if d.Kind(e) == parse.Call {
+			if fn := d.First(e); d.Kind(fn).IsFunction() && d.Kind(d.Kid(fn, 2)) == parse.Block && d.At(fn).End-d.At(fn).Start > uint32(len(d.Src)/2) {
+				return d.Kid(fn, 2), d.At(d.Kid(fn, 2)).End - 1
+			}
+		}
+	}
+	return body, end
+}
+
+// alone reports whether a comment has its line for itself.
+func alone(src string, c parse.Span) bool {
+	for i := int(c.Start) - 1; i >= 0 && src[i] != '\n'; i-- {
+		if src[i] != ' ' && src[i] != '\t' {
+			return false
+		}
+	}
+	return true
+}
+
+// merge joins regions with the wrapped modules of the same bundler that lie in
+// them, which have the same path: the wrapper is what counts.
+func (d *detector) merge(b *Bundle, bundler Bundler) {
+	for i := range d.found.Bundles {
+		held := &d.found.Bundles[i]
+		if held.Bundler != bundler && !(bundler == Rolldown && held.Bundler == Esbuild) {
+			continue
+		}
+		held.Bundler = bundler
+		var regions []Module
+		for _, m := range b.Modules {
+			if !slices.ContainsFunc(held.Modules, func(w Module) bool {
+				return contains(m.At, w.At) && (w.Path == m.Path || w.Path == "")
+			}) {
+				regions = append(regions, m)
+				continue
+			}
+			for j := range held.Modules {
+				if contains(m.At, held.Modules[j].At) && held.Modules[j].Path == "" {
+					held.Modules[j].Path = m.Path
+				}
+			}
+		}
+		held.Modules = append(held.Modules, regions...)
+		d.attribute(held)
+		return
+	}
+	d.attribute(b)
+	d.add(*b)
+}
+
+// attribute gives regions the loads of wrapped modules that lie in them.
+func (d *detector) attribute(b *Bundle) {
+	byID := map[string]int{}
+	for i, m := range b.Modules {
+		if m.Kind == Wrapped {
+			byID[m.ID] = i
+		}
+	}
+	if len(byID) == 0 {
+		return
+	}
+	p := nestOf(b.Modules)
+	for i := range d.Nodes {
+		n := &d.Nodes[i]
+		if n.Kind != parse.Call || d.Kind(n.First) != parse.Ident {
+			continue
+		}
+		target, ok := byID[d.NameOf(n.First)]
+		if !ok {
+			continue
+		}
+		from := p.Innermost(n.Start)
+		if from < 0 || b.Modules[from].Kind != Region || from == target {
+			continue
+		}
+		b.Modules[from].Requires = append(b.Modules[from].Requires, Require{
+			ID: b.Modules[target].ID, Specifier: b.Modules[target].Path, Dynamic: d.later(parse.Ref(i)), At: d.span(parse.Ref(i)),
+		})
+	}
+}

@@ -1,0 +1,126 @@
+package bundle
+
+import (
+	"strings"
+
+	"rea/providers/javascript/parse"
+)
+
+// turbopack reads TURBOPACK.push([script, {"id": (context) => …}]), and the
+// flat form [script, id, (context) => …, id, …].
+func (d *detector) turbopack(list parse.Ref) {
+	if d.Kind(list) != parse.Array || d.taken[list] {
+		return
+	}
+	first := d.First(list)
+	second := d.Next(first)
+	if second == 0 || !d.pushesToTurbopack(list) {
+		return
+	}
+	b := Bundle{Bundler: Turbopack, Basis: "modules that are pushed to the loader"}
+	if d.Kind(second) == parse.Object {
+		d.functions(second, func(key string, at, fn parse.Ref) {
+			b.Modules = append(b.Modules, d.turbopackModule(key, at, fn))
+		})
+	} else {
+		var ids []string
+		for k := second; k != 0; k = d.Next(k) {
+			if id, ok := d.Names.Constant(k); ok {
+				ids = append(ids, id)
+				continue
+			}
+			if d.Kind(k).IsFunction() {
+				for _, id := range ids {
+					b.Modules = append(b.Modules, d.turbopackModule(id, k, k))
+				}
+			}
+			ids = nil
+		}
+	}
+	if text, ok := d.Names.Constant(first); ok {
+		b.Chunks = []string{text}
+	}
+	if last := d.Last(list); d.Kind(last) == parse.Object { // {otherChunks: […], runtimeModuleIds: […]}
+		for k := d.First(last); k != 0; k = d.Next(k) {
+			if key, ok := d.KeyOf(d.First(k), false); !ok || key != "runtimeModuleIds" {
+				continue
+			}
+			for e := d.First(d.Kid(k, 1)); e != 0; e = d.Next(e) {
+				if id, ok := d.Names.Constant(e); ok {
+					b.Entries = append(b.Entries, id)
+				}
+			}
+		}
+	}
+	if len(b.Modules) > 0 {
+		d.taken[list] = true
+		d.add(b)
+	}
+}
+
+func (d *detector) pushesToTurbopack(list parse.Ref) bool {
+	callee := d.First(d.Parents[list])
+	n := d.At(callee)
+	text := d.Src[n.Start:min(n.End, n.Start+400)]
+	return strings.Contains(text, "TURBOPACK")
+}
+
+func (d *detector) turbopackModule(id string, at, fn parse.Ref) Module {
+	m := d.wrapped(id, at, fn)
+	if p, ok := strings.CutPrefix(id, "[project]/"); ok {
+		m.Path, _, _ = strings.Cut(p, " ")
+	}
+	params := d.roles(fn, NoRole, ModuleRole, ExportsRole)
+	for _, use := range d.usesOf(params[0]) {
+		dot := d.Parents[use]
+		call := d.Parents[dot]
+		if d.Kind(dot) != parse.Dot || d.First(dot) != use || d.Kind(call) != parse.Call || d.First(call) != dot {
+			continue
+		}
+		arg := d.Next(dot)
+		switch d.NameOf(d.Kid(dot, 1)) {
+		case "i", "r", "t":
+			m.Requires = d.require(m.Requires, call, arg, false)
+		case "A":
+			m.Requires = d.require(m.Requires, call, arg, true)
+		case "s", "esm":
+			m.Exports = append(m.Exports, d.turbopackExports(arg)...)
+		}
+	}
+	// ({r: require, i: import}) => …, as older versions wrote it
+	pattern := d.First(d.Kid(fn, 1))
+	if d.Kind(pattern) == parse.ObjectPattern {
+		for k := d.First(pattern); k != 0; k = d.Next(k) {
+			key, ok := d.KeyOf(d.First(k), false)
+			local := d.Kid(k, 1)
+			if !ok || d.Kind(local) != parse.Ident || key != "r" && key != "i" && key != "l" {
+				continue
+			}
+			for _, use := range d.usesOf(d.Scopes.Of[local]) {
+				if call := d.Parents[use]; d.Kind(call) == parse.Call && d.First(call) == use {
+					m.Requires = d.require(m.Requires, call, d.Next(use), key == "l")
+				}
+			}
+		}
+	}
+	return m
+}
+
+// turbopackExports are the names in s(["a", () => a, …]) and s({a: () => a}).
+func (d *detector) turbopackExports(r parse.Ref) (names []string) {
+	switch d.Kind(r) {
+	case parse.Array:
+		for k := d.First(r); k != 0; k = d.Next(k) {
+			if d.Kind(k) == parse.String {
+				names = append(names, d.StringValue(k))
+			}
+		}
+	case parse.Object:
+		for k := d.First(r); k != 0; k = d.Next(k) {
+			if key, ok := d.KeyOf(d.First(k), false); ok && d.Kind(k) == parse.Property {
+				names = append(names, key)
+			}
+		}
+	}
+	return names
+}

@@ -1,0 +1,617 @@
+package bundle
+
+import (
+	"regexp"
+	"strings"
+
+	"rea/providers/javascript/parse"
+	"rea/providers/javascript/scope"
+)
+
+// webpackTable reads var modules = {id: function …}, when something calls
+// modules[id](module, module.exports, require).
+func (d *detector) webpackTable(ident, table parse.Ref) {
+	if d.taken[table] || !d.functions(table, nil) {
+		return
+	}
+	for _, use := range d.usesOf(d.Scopes.Of[ident]) {
+		index := d.Parents[use]
+		if d.Kind(index) != parse.Index || d.First(index) != use {
+			continue
+		}
+		call, require, ok := d.moduleCall(index)
+		if !ok {
+			continue
+		}
+		d.taken[table] = true
+		b := d.webpackModules(table)
+		b.Basis = "a function that runs modules of a table by id"
+		d.webpackEntry(&b, table, call, require)
+		d.add(b)
+		return
+	}
+	if d.NameOf(ident) == "__webpack_modules__" || d.NameOf(ident) == "__rspack_modules" { // a chunk that is a module
+		d.taken[table] = true
+		b := d.webpackModules(table)
+		b.Basis = "a chunk that exports its modules"
+		d.add(b)
+	}
+}
+
+// moduleCall reads table[id](module, module.exports, require) and
+// table[id].call(module.exports, module, module.exports, require).
+func (d *detector) moduleCall(index parse.Ref) (call parse.Ref, require scope.BindingID, ok bool) {
+	up := d.Parents[index]
+	skip := 0
+	if d.Kind(up) == parse.Dot && d.NameOf(d.Kid(up, 1)) == "call" {
+		up, skip = d.Parents[up], 1
+	}
+	if d.Kind(up) != parse.Call || !contains(d.span(up), d.span(index)) || d.span(d.First(up)).End < d.span(index).End {
+		return 0, 0, false
+	}
+	var args []parse.Ref
+	for k := d.Next(d.First(up)); k != 0; k = d.Next(k) {
+		args = append(args, k)
+	}
+	if len(args) < 2+skip {
+		return 0, 0, false
+	}
+	args = args[skip:]
+	exports := args[1]
+	if d.Kind(exports) != parse.Dot || d.NameOf(d.Kid(exports, 1)) != "exports" {
+		return 0, 0, false
+	}
+	if len(args) > 2 && d.Kind(args[2]) == parse.Ident {
+		require = d.Scopes.Of[args[2]]
+	}
+	return up, require, true
+}
+
+// webpackModules makes the modules of a table.
+func (d *detector) webpackModules(table parse.Ref) Bundle {
+	b := Bundle{Bundler: d.webpackOrRspack()}
+	d.functions(table, func(key string, at, fn parse.Ref) {
+		b.Modules = append(b.Modules, d.webpackModule(key, at, fn)...)
+	})
+	return b
+}
+
+func (d *detector) webpackOrRspack() Bundler {
+	if strings.Contains(d.Src, "rspack") && (strings.Contains(d.Src, "__rspack") || strings.Contains(d.Src, "rspackVersion") || strings.Contains(d.Src, "bundlerInfo") || strings.Contains(d.Src, "rspackChunk")) {
+		return Rspack
+	}
+	return Webpack
+}
+
+// webpackModule makes the module of a wrapper, and those that were joined in it.
+func (d *detector) webpackModule(key string, at, fn parse.Ref) []Module {
+	m := d.wrapped(key, at, fn)
+	params := d.roles(fn, ModuleRole, ExportsRole, RequireRole)
+	m.Requires = d.webpackRequires(params[2], m.Source)
+	if m.Path == "" {
+		m.Path = d.pathComment(d.At(at).Start, m.Source)
+	}
+	d.webpackEval(&m, fn)
+	if m.Eval != 0 {
+		return []Module{m}
+	}
+	return append([]Module{m}, d.concatenated(&m, key)...)
+}
+
+// webpackRequires reads the uses of require in a region.
+func (d *detector) webpackRequires(require scope.BindingID, in parse.Span) (out []Require) {
+	for _, use := range d.usesOf(require) {
+		if !contains(in, d.span(use)) {
+			continue
+		}
+		up := d.Parents[use]
+		switch d.Kind(up) {
+		case parse.Call:
+			if d.First(up) == use {
+				out = d.require(out, up, d.Next(use), false)
+			}
+		case parse.Dot:
+			if d.First(up) == use {
+				out = d.webpackMethod(out, up)
+			}
+		}
+	}
+	return out
+}
+
+// webpackMethod reads require.bind(require, id), require.t(id, mode) and
+// require.t.bind(require, id, mode).
+func (d *detector) webpackMethod(out []Require, dot parse.Ref) []Require {
+	name := d.NameOf(d.Kid(dot, 1))
+	call := d.Parents[dot]
+	if name == "t" && d.Kind(call) == parse.Dot && d.NameOf(d.Kid(call, 1)) == "bind" {
+		name, dot, call = "bind", call, d.Parents[call]
+	}
+	if d.Kind(call) != parse.Call || d.First(call) != dot {
+		return out
+	}
+	switch name {
+	case "bind":
+		if id := d.Kid(call, 2); id != 0 {
+			return d.require(out, call, id, true)
+		}
+	case "t":
+		return d.require(out, call, d.Kid(call, 1), d.later(call))
+	}
+	return out
+}
+
+// require adds a load of the module that an expression names.
+func (d *detector) require(out []Require, at, id parse.Ref, dynamic bool) []Require {
+	if id == 0 {
+		return out
+	}
+	if d.Kind(id) == parse.Assign { // require(require.s = 1)
+		id = d.Kid(id, 1)
+	}
+	text, ok := d.Names.Constant(id)
+	r := Require{ID: text, Unknown: !ok, Dynamic: dynamic || d.later(at), At: d.span(at)}
+	if comment, ok := d.requestComment(d.span(at)); ok {
+		r.Specifier = comment
+	}
+	return append(out, r)
+}
+
+// requestComment is the request in /*! ./a */ inside a call.
+func (d *detector) requestComment(at parse.Span) (string, bool) {
+	for _, c := range d.commentsIn(at) {
+		if text := d.Src[c.Start:c.End]; strings.HasPrefix(text, "/*! ") {
+			return strings.TrimSpace(strings.TrimSuffix(text[4:], "*/")), true
+		}
+	}
+	return "", false
+}
+
+// webpackBootstrap reads (function (modules) {…})({id: function …}).
+func (d *detector) webpackBootstrap(r, callee, table parse.Ref) {
+	if !d.Kind(callee).IsFunction() || d.taken[table] || !d.functions(table, nil) {
+		return
+	}
+	param := d.First(d.Kid(callee, 1))
+	if param == 0 || d.Kind(param) != parse.Ident {
+		return
+	}
+	for _, use := range d.usesOf(d.Scopes.Of[param]) {
+		index := d.Parents[use]
+		if d.Kind(index) != parse.Index || d.First(index) != use {
+			continue
+		}
+		_, require, ok := d.moduleCall(index)
+		if !ok {
+			continue
+		}
+		d.taken[table] = true
+		b := d.webpackModules(table)
+		b.Basis = "a bootstrap called with the modules"
+		b.Entries = d.entries(require, table)
+		d.add(b)
+		return
+	}
+}
+
+// entries are the modules that the code around a table loads.
+func (d *detector) entries(require scope.BindingID, table parse.Ref) (ids []string) {
+	for _, use := range d.usesOf(require) {
+		if contains(d.span(table), d.span(use)) {
+			continue
+		}
+		up := d.Parents[use]
+		if d.Kind(up) != parse.Call || d.First(up) != use {
+			if bound := d.bound(use); bound != "" {
+				ids = append(ids, bound)
+			}
+			continue
+		}
+		id := d.Next(use)
+		if id == 0 {
+			continue
+		}
+		if d.Kind(id) == parse.Assign {
+			id = d.Kid(id, 1)
+		}
+		if text, ok := d.Names.Constant(id); ok {
+			ids = append(ids, text)
+		}
+	}
+	return ids
+}
+
+// bound is the id in require.O(…, () => require("a")) and the like, which are
+// calls of their own; here only require.s = "a" is left.
+func (d *detector) bound(use parse.Ref) string {
+	dot := d.Parents[use]
+	assign := d.Parents[dot]
+	if d.Kind(dot) == parse.Dot && d.NameOf(d.Kid(dot, 1)) == "s" && d.Kind(assign) == parse.Assign && d.First(assign) == dot {
+		if text, ok := d.Names.Constant(d.Kid(assign, 1)); ok && d.Kind(d.Parents[assign]) != parse.Call {
+			return text
+		}
+	}
+	return ""
+}
+
+// webpackChunk reads x.push([[ids], {id: function …}, runtime?]).
+func (d *detector) webpackChunk(list parse.Ref) {
+	ids := d.First(list)
+	if d.Kind(list) != parse.Array || d.Kind(ids) != parse.Array {
+		return
+	}
+	table := d.Next(ids)
+	if table == 0 || d.taken[table] || !d.functions(table, nil) {
+		return
+	}
+	var chunks []string
+	for k := d.First(ids); k != 0; k = d.Next(k) {
+		id, ok := d.Names.Constant(k)
+		if !ok {
+			return
+		}
+		chunks = append(chunks, id)
+	}
+	d.taken[table] = true
+	b := d.webpackModules(table)
+	b.Basis, b.Chunks = "a chunk that is pushed to the loader", chunks
+	d.chunkEntries(&b, d.Next(table))
+	d.add(b)
+}
+
+// chunkEntries reads what a chunk starts: [[id, chunk…], …] or a function that
+// takes require.
+func (d *detector) chunkEntries(b *Bundle, r parse.Ref) {
+	switch k := d.Kind(r); {
+	case r == 0:
+	case k == parse.Array:
+		for e := d.First(r); e != 0; e = d.Next(e) {
+			if id, ok := d.Names.Constant(d.First(e)); ok && d.Kind(e) == parse.Array {
+				b.Entries = append(b.Entries, id)
+			}
+		}
+	case k.IsFunction():
+		params := d.roles(r, RequireRole)
+		for _, q := range d.startRequires(params[0], d.body(r)) {
+			if !q.Unknown {
+				b.Entries = append(b.Entries, q.ID)
+			}
+		}
+	}
+}
+
+// startRequires are requires, and those through a local function that hands its
+// parameter on: var run = (id) => require(require.s = id).
+func (d *detector) startRequires(require scope.BindingID, in parse.Span) (out []Require) {
+	for _, q := range d.webpackRequires(require, in) {
+		if !q.Unknown {
+			out = append(out, q)
+		}
+	}
+	for _, use := range d.usesOf(require) {
+		call := d.Parents[use]
+		if d.Kind(call) != parse.Call || d.First(call) != use || !contains(in, d.span(call)) {
+			continue
+		}
+		arg := d.Next(use)
+		if d.Kind(arg) == parse.Assign {
+			arg = d.Kid(arg, 1)
+		}
+		b := d.Scopes.Binding(arg)
+		if d.Kind(arg) != parse.Ident || b == nil || b.How != scope.Parameter {
+			continue
+		}
+		fn := d.Scopes.Scopes[b.Scope].Node
+		target := d.First(d.Parents[fn])
+		if k := d.Kind(d.Parents[fn]); k != parse.Declarator && k != parse.Assign || d.Kind(target) != parse.Ident {
+			continue
+		}
+		for _, run := range d.usesOf(d.Scopes.Of[target]) {
+			if c := d.Parents[run]; d.Kind(c) == parse.Call && d.First(c) == run {
+				out = d.require(out, c, d.Next(run), false)
+			}
+		}
+	}
+	return out
+}
+
+// webpackNodeChunk reads exports.modules = {…} of chunks that are required.
+func (d *detector) webpackNodeChunk(r, target, table parse.Ref) {
+	if d.NameOf(d.Kid(target, 1)) != "modules" || d.taken[table] || !d.functions(table, nil) {
+		return
+	}
+	object := d.First(target)
+	if d.Kind(object) != parse.Ident || d.NameOf(object) != "exports" && d.Scopes.Of[object] == 0 {
+		return
+	}
+	var chunks []string
+	found := false
+	for i := range d.Nodes { // exports.ids = [1]
+		n := &d.Nodes[i]
+		if n.Kind != parse.Assign || d.Kind(n.First) != parse.Dot || d.NameOf(d.Kid(n.First, 1)) != "ids" {
+			continue
+		}
+		if list := d.Next(n.First); d.Kind(list) == parse.Array {
+			found = true
+			for k := d.First(list); k != 0; k = d.Next(k) {
+				if id, ok := d.Names.Constant(k); ok {
+					chunks = append(chunks, id)
+				}
+			}
+			break
+		}
+	}
+	if !found {
+		return
+	}
+	d.taken[table] = true
+	b := d.webpackModules(table)
+	b.Basis, b.Chunks = "a chunk that is required", chunks
+	d.add(b)
+}
+
+// webpackEval notes code in eval("…"), as development builds have it.
+func (d *detector) webpackEval(m *Module, fn parse.Ref) {
+	body := d.Kid(fn, 2)
+	if d.Kind(body) != parse.Block {
+		return
+	}
+	for s := d.First(body); s != 0; s = d.Next(s) {
+		if d.Kind(s) != parse.ExprStmt {
+			continue
+		}
+		call := d.First(s)
+		if d.Kind(call) != parse.Call || d.Kind(d.First(call)) != parse.Ident || d.NameOf(d.First(call)) != "eval" {
+			continue
+		}
+		text := d.Kid(call, 1)
+		for d.Kind(text) == parse.Call && text != 0 { // eval(trusted("…"))
+			text = d.Kid(text, 1)
+		}
+		if d.Kind(text) == parse.String {
+			m.Eval = text
+			m.Source = d.span(text)
+		}
+	}
+}
+
+// webpackEntry reads the code that stands in the bootstrap itself: modules that
+// are run at start, and code of the entry that has no wrapper.
+func (d *detector) webpackEntry(b *Bundle, table, call parse.Ref, require scope.BindingID) {
+	b.Entries = d.entries(require, table)
+	fn := d.enclosing(table)
+	var body parse.Ref
+	switch {
+	case fn == 0:
+		body = d.Root
+	default:
+		body = d.Kid(fn, 2)
+	}
+	if k := d.Kind(body); k != parse.Block && k != parse.Program {
+		return
+	}
+	tail, ok := d.startup(body, table, require)
+	if !ok {
+		return
+	}
+	if require != 0 {
+		d.found.Roles[require] = RequireRole
+	}
+	m := Module{ID: "entry", Kind: Group, At: tail, Source: tail}
+	m.Requires = d.webpackRequires(require, tail)
+	if parts := d.concatenated(&m, "entry"); len(parts) > 0 {
+		b.Modules = append(b.Modules, parts...)
+		return
+	}
+	if !d.onlyStarts(tail) {
+		m.Path = d.soleComment(tail)
+		if m.Path != "" {
+			m.Kind, m.ID = Region, m.Path
+		}
+		b.Modules = append(b.Modules, m)
+	}
+}
+
+// enclosing is the function around a node, 0 for the file.
+func (d *detector) enclosing(r parse.Ref) parse.Ref {
+	for up := d.Parents[r]; up != 0; up = d.Parents[up] {
+		if d.Kind(up).IsFunction() {
+			return up
+		}
+	}
+	return 0
+}
+
+// startup is the code of a bootstrap behind its last helper.
+func (d *detector) startup(body, table parse.Ref, require scope.BindingID) (parse.Span, bool) {
+	end := d.At(body).End
+	if d.Kind(body) == parse.Block {
+		end--
+	}
+	last := d.At(table).End
+	for s := d.First(body); s != 0; s = d.Next(s) {
+		for _, part := range d.parts(s) {
+			if d.helper(part, require) {
+				last = max(last, d.At(part).End)
+			}
+		}
+	}
+	for last < end && strings.IndexByte(" \t\r\n;,", d.Src[last]) >= 0 {
+		last++
+	}
+	return parse.Span{Start: last, End: end}, last < end
+}
+
+// parts are the expressions of a statement that is a sequence, or the statement.
+func (d *detector) parts(s parse.Ref) []parse.Ref {
+	if d.Kind(s) == parse.ExprStmt && d.Kind(d.First(s)) == parse.Sequence {
+		var list []parse.Ref
+		for k := d.First(d.First(s)); k != 0; k = d.Next(k) {
+			list = append(list, k)
+		}
+		return list
+	}
+	if d.Kind(s) == parse.VarDecl {
+		var list []parse.Ref
+		for k := d.First(s); k != 0; k = d.Next(k) {
+			list = append(list, k)
+		}
+		return list
+	}
+	return []parse.Ref{s}
+}
+
+// helper reports whether a part of a bootstrap is require, its cache, or gives
+// require a property.
+func (d *detector) helper(r parse.Ref, require scope.BindingID) bool {
+	if require == 0 {
+		return false
+	}
+	at := d.span(r)
+	if decl := d.Scopes.Bindings[require].Decl; decl != 0 && contains(at, d.span(decl)) {
+		return true
+	}
+	for _, use := range d.usesOf(require) {
+		if !contains(at, d.span(use)) {
+			continue
+		}
+		dot := d.Parents[use]
+		if d.Kind(dot) != parse.Dot || d.First(dot) != use {
+			continue
+		}
+		assign := d.Parents[dot]
+		if d.Kind(assign) == parse.Assign && d.First(assign) == dot && d.NameOf(d.Kid(dot, 1)) != "s" {
+			return true
+		}
+	}
+	return false
+}
+
+var startNames = regexp.MustCompile(`^[\s;]*((var|let|const)\s+[\w$]+\s*=\s*(\{\}|[\w$]+\([^()]*(\([^()]*\))?[^()]*\))\s*[,;]?\s*)*$`)
+
+// onlyStarts reports whether code does nothing but load modules.
+func (d *detector) onlyStarts(at parse.Span) bool {
+	text := d.withoutComments(at)
+	if len(text) > 2000 {
+		return false
+	}
+	text = strings.TrimSpace(text)
+	if text == "" || startNames.MatchString(text) {
+		return true
+	}
+	for _, s := range strings.FieldsFunc(text, func(r rune) bool { return r == ';' || r == '\n' }) {
+		s = strings.TrimSpace(s)
+		if s == "" || startStatement.MatchString(s) {
+			continue
+		}
+		return false
+	}
+	return true
+}
+
+var startStatement = regexp.MustCompile(`^((var|let|const)\s+)?([\w$]+\s*=\s*)?([\w$.]+\((\s*[\w$.]+\s*=)?\s*("[^"]*"|'[^']*'|\d+|void 0|undefined|[\w$]+|\[[^\]]*\]|,|\(\)\s*=>\s*\(?[\w$]+\(\s*("[^"]*"|\d+)\s*\)\)?|\s)*\)|\{\}|module\.exports\s*=\s*[\w$]+|[\w$]+)$|^("use strict"|return [\w$.]+)$`)
+
+// pathComment is the path that a comment before or in a wrapper tells.
+func (d *detector) pathComment(start uint32, source parse.Span) string {
+	for _, c := range d.commentsIn(parse.Span{Start: start, End: min(source.Start+2000, source.End)}) {
+		if m := bannerPath.FindStringSubmatch(d.Src[c.Start:c.End]); m != nil {
+			return m[1]
+		}
+	}
+	for _, c := range d.commentsIn(parse.Span{Start: start - min(start, 400), End: start}) {
+		if m := bannerPath.FindStringSubmatch(d.Src[c.Start:c.End]); m != nil && strings.TrimSpace(d.withoutComments(parse.Span{Start: c.End, End: start})) == "" {
+			return m[1]
+		}
+	}
+	return ""
+}
+
+// soleComment is the path that one banner at the begin of a region tells.
+func (d *detector) soleComment(at parse.Span) string {
+	path := ""
+	for _, c := range d.commentsIn(at) {
+		if m := bannerPath.FindStringSubmatch(d.Src[c.Start:c.End]); m != nil {
+			if path != "" {
+				return ""
+			}
+			path = m[1]
+		}
+	}
+	return path
+}
+
+var (
+	bannerPath       = regexp.MustCompile(`^/\*!\*+!\*\\\s*\n\s*!\*\*\* (.+?) \*\*\*!\s*\n\s*\\\*+/$`)
+	concatenatedPath = regexp.MustCompile(`^// (?:CONCATENATED MODULE: )?((?:\.{0,2}/|external |\.\./|webpack/|[\w@.-]+/)\S.*)$`)
+)
+
+// concatenated are the modules that were joined into one, where comments tell
+// them apart.
+func (d *detector) concatenated(m *Module, key string) (parts []Module) {
+	type start struct {
+		comment parse.Span
+		path    string
+	}
+	var starts []start
+	for _, c := range d.commentsIn(m.Source) {
+		text := d.Src[c.Start:c.End]
+		if !strings.HasPrefix(text, "//") || c.Start == 0 || d.Src[c.Start-1] != ';' {
+			continue
+		}
+		if found := concatenatedPath.FindStringSubmatch(text); found != nil {
+			starts = append(starts, start{c, found[1]})
+		}
+	}
+	for i, s := range starts {
+		end := m.Source.End
+		if i+1 < len(starts) {
+			end = starts[i+1].comment.Start - 1
+		}
+		at := parse.Span{Start: s.comment.End, End: end}
+		part := Module{ID: key + "#" + s.path, Path: s.path, Kind: Region, At: at, Source: at}
+		for _, q := range m.Requires {
+			if contains(at, q.At) {
+				part.Requires = append(part.Requires, q)
+			}
+		}
+		parts = append(parts, part)
+	}
+	return parts
+}
+
+// commentsIn are the comments that lie in a range.
+func (d *detector) commentsIn(at parse.Span) []parse.Span {
+	return d.Comments[lower(d.Comments, at.Start):lower(d.Comments, at.End)]
+}
+
+// lower is the first comment that begins at or behind an offset.
+func lower(list []parse.Span, at uint32) int {
+	lo, hi := 0, len(list)
+	for lo < hi {
+		mid := (lo + hi) / 2
+		if list[mid].Start < at {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}
+
+func (d *detector) withoutComments(at parse.Span) string {
+	var b strings.Builder
+	from := at.Start
+	for _, c := range d.commentsIn(at) {
+		if c.Start > from {
+			b.WriteString(d.Src[from:c.Start])
+		}
+		from = max(from, c.End)
+	}
+	if from < at.End {
+		b.WriteString(d.Src[from:at.End])
+	}
+	return b.String()
+}
+
+// path of an expression, as [symbol.Namer.Path].
+func (d *detector) path(r parse.Ref) string { return d.Names.Path(r) }

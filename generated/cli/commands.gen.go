@@ -192,6 +192,20 @@ var commands = []Command{
 		},
 	},
 	{
+		Name:        "compare-artifacts",
+		Tool:        "compare_artifacts",
+		Family:      "artifacts",
+		Title:       "Compare two artifacts",
+		Description: "Compare two inspect_artifact records: occurrences added, removed, changed, moved, unchanged, contradictory or unknown; what a record does not list is never taken as absent.",
+		Flags: []Argument{
+			{Name: "left", Pointer: "/left", Type: JSON, Help: "A reference {\"kind\":\"retained-evidence\",\"evidence_id\":\"ev_…\"} to a record of this connection, or the complete record.", Required: true},
+			{Name: "right", Pointer: "/right", Type: JSON, Help: "A reference {\"kind\":\"retained-evidence\",\"evidence_id\":\"ev_…\"} to a record of this connection, or the complete record.", Required: true},
+			{Name: "include-unchanged", Pointer: "/include_unchanged", Type: Boolean, Help: "List unchanged occurrences too.", Default: `false`},
+			{Name: "offset", Pointer: "/offset", Type: Integer, Help: "Rows to skip.", Default: `0`},
+			{Name: "limit", Pointer: "/limit", Type: Integer, Help: "Rows to return.", Default: `200`},
+		},
+	},
+	{
 		Name:        "compare-bundles",
 		Tool:        "compare_bundles",
 		Family:      "evidence",
@@ -278,6 +292,29 @@ var commands = []Command{
 		Flags: []Argument{
 			{Name: "path", Pointer: "/path", Type: Path, Help: "File to write.", Required: true},
 			{Name: "overwrite", Pointer: "/overwrite", Type: Boolean, Help: "Replace an existing file.", Default: `false`},
+		},
+	},
+	{
+		Name:        "extract-artifact",
+		Tool:        "extract_artifact",
+		Family:      "artifacts",
+		Title:       "Extract from an artifact",
+		Description: "Write the selected regular files of a package, archive, image or directory into a fresh private directory that rea chooses; digests are verified after writing, names that would leave the directory are refused, failure or cancellation leaves nothing behind.",
+		Positionals: []Argument{
+			{Name: "path", Pointer: "/path", Type: Path, Help: "File or directory.", Required: true},
+		},
+		Flags: []Argument{
+			{Name: "path", Pointer: "/path", Type: Path, Help: "File or directory.", Required: true},
+			{Name: "select", Pointer: "/select", Type: String, Help: "Logical paths to extract, with all below them; every regular file when absent.", Repeated: true},
+			{Name: "nested", Pointer: "/nested", Type: Boolean, Help: "Also extract what is in containers that are not named in select.", Default: `false`},
+			{Name: "integrity-policy", Pointer: "/integrity_policy", Type: String, Help: "Stop at bytes that contradict their declared digest, or record them and go on.", Default: `"fail"`, Enum: []string{"fail", "record-and-continue"}},
+			{Name: "max-depth", Pointer: "/max_depth", Type: Integer, Help: "Containers inside one another.", Default: `16`},
+			{Name: "max-entries", Pointer: "/max_entries", Type: Integer, Help: "Entries to list in all.", Default: `500000`},
+			{Name: "max-entry-bytes", Pointer: "/max_entry_bytes", Type: Integer, Help: "Content of one entry.", Default: `68719476736`},
+			{Name: "max-total-bytes", Pointer: "/max_total_bytes", Type: Integer, Help: "Content of all entries.", Default: `137438953472`},
+			{Name: "max-ratio", Pointer: "/max_ratio", Type: Integer, Help: "Content per packed byte, above 16 MiB.", Default: `1100`},
+			{Name: "max-path-bytes", Pointer: "/max_path_bytes", Type: Integer, Help: "Length of a name.", Default: `4096`},
+			{Name: "max-seconds", Pointer: "/max_seconds", Type: Integer, Help: "Time for the whole.", Default: `600`},
 		},
 	},
 	{
@@ -553,6 +590,21 @@ var commands = []Command{
 		Flags: []Argument{
 			{Name: "address", Pointer: "/address", Type: String, Help: "Hexadecimal address, e.g. 0x401000.", Required: true},
 			{Name: "document", Pointer: "/document", Type: String, Help: "Document name; leave out for the open one."},
+		},
+	},
+	{
+		Name:        "inspect-plist",
+		Tool:        "inspect_plist",
+		Family:      "binary",
+		Title:       "Inspect a property list",
+		Description: "Read a property list (XML, binary, OpenStep text, JSON): of a file, of a bundle folder (its Info.plist), or the one embedded in a Mach-O binary.",
+		Positionals: []Argument{
+			{Name: "path", Pointer: "/path", Type: Path, Help: "File or bundle folder instead of the open target."},
+		},
+		Flags: []Argument{
+			{Name: "path", Pointer: "/path", Type: Path, Help: "File or bundle folder instead of the open target."},
+			{Name: "relative-path", Pointer: "/relative_path", Type: String, Help: "File inside the bundle folder; its Info.plist when absent."},
+			{Name: "pointer", Pointer: "/pointer", Type: String, Help: "JSON pointer of the part to return.", Default: `""`},
 		},
 	},
 	{

@@ -101,6 +101,15 @@ var cases = []contractCase{
 		},
 	},
 	{
+		spec:   &compareArtifactsSpec,
+		input:  decoder(DecodeCompareArtifactsInput),
+		output: decoder(DecodeCompareArtifactsOutput),
+		rejects: []reject{
+			{"no right", `{"left":{"kind":"retained-evidence","evidence_id":"ev_0000000000000000000000000000000000000000000000000000000000000000"}}`, "/right"},
+			{"not an id", `{"left":{"kind":"retained-evidence","evidence_id":"ev_0"},"right":{"kind":"retained-evidence","evidence_id":"ev_1111111111111111111111111111111111111111111111111111111111111111"}}`, "/left/evidence_id"},
+		},
+	},
+	{
 		spec:   &compareBundlesSpec,
 		input:  decoder(DecodeCompareBundlesInput),
 		output: decoder(DecodeCompareBundlesOutput),
@@ -159,6 +168,16 @@ var cases = []contractCase{
 			{"no path", `{}`, "/path"},
 			{"empty path", `{"path":""}`, "/path"},
 			{"unknown property", `{"path":"/tmp/e.json","bogus":1}`, "/bogus"},
+		},
+	},
+	{
+		spec:   &extractArtifactSpec,
+		input:  decoder(DecodeExtractArtifactInput),
+		output: decoder(DecodeExtractArtifactOutput),
+		rejects: []reject{
+			{"no path", `{}`, "/path"},
+			{"nothing selected", `{"path":"/tmp/a","select":[]}`, "/select"},
+			{"no destination can be chosen", `{"path":"/tmp/a","output":"/tmp/b"}`, "/output"},
 		},
 	},
 	{
@@ -306,6 +325,14 @@ var cases = []contractCase{
 		output: decoder(DecodeInspectNativeInstructionOutput),
 		rejects: []reject{
 			{"no address", `{}`, "/address"},
+		},
+	},
+	{
+		spec:   &inspectPlistSpec,
+		input:  decoder(DecodeInspectPlistInput),
+		output: decoder(DecodeInspectPlistOutput),
+		rejects: []reject{
+			{"relative path is empty", `{"relative_path":""}`, "/relative_path"},
 		},
 	},
 	{

@@ -46,6 +46,10 @@ type AnalysisHandlers interface {
 
 // ArtifactsHandlers are the tools of family artifacts.
 type ArtifactsHandlers interface {
+	// CompareArtifacts: Compare two artifacts
+	CompareArtifacts(context.Context, *CompareArtifactsInput) (*Finding[CompareArtifactsOutput], error)
+	// ExtractArtifact: Extract from an artifact
+	ExtractArtifact(context.Context, *ExtractArtifactInput) (*ExtractArtifactOutput, error)
 	// InspectArtifact: Inspect an artifact
 	InspectArtifact(context.Context, *InspectArtifactInput) (*Finding[InspectArtifactOutput], error)
 }
@@ -58,6 +62,8 @@ type BinaryHandlers interface {
 	InspectBinaryLayout(context.Context, *InspectBinaryLayoutInput) (*Finding[InspectBinaryLayoutOutput], error)
 	// InspectMacho: Inspect a Mach-O file
 	InspectMacho(context.Context, *InspectMachoInput) (*Finding[InspectMachoOutput], error)
+	// InspectPlist: Inspect a property list
+	InspectPlist(context.Context, *InspectPlistInput) (*Finding[InspectPlistOutput], error)
 	// ListArchitectures: Architectures of a binary
 	ListArchitectures(context.Context, *ListArchitecturesInput) (*Finding[ListArchitecturesOutput], error)
 }
@@ -183,7 +189,7 @@ type Families struct {
 
 // Bindings joins handlers and contracts, in order of tool name.
 func Bindings(f Families) []Binding {
-	list := make([]Binding, 0, 67)
+	list := make([]Binding, 0, 70)
 	if h := f.Analysis; h != nil {
 		list = append(list,
 			sealed(&analyzeFunctionSpec, DecodeAnalyzeFunctionInput, h.AnalyzeFunction),
@@ -206,6 +212,8 @@ func Bindings(f Families) []Binding {
 	}
 	if h := f.Artifacts; h != nil {
 		list = append(list,
+			sealed(&compareArtifactsSpec, DecodeCompareArtifactsInput, h.CompareArtifacts).with(compareArtifactsEvidence),
+			plain(&extractArtifactSpec, DecodeExtractArtifactInput, h.ExtractArtifact),
 			sealed(&inspectArtifactSpec, DecodeInspectArtifactInput, h.InspectArtifact),
 		)
 	}
@@ -214,6 +222,7 @@ func Bindings(f Families) []Binding {
 			sealed(&demangleSymbolsSpec, DecodeDemangleSymbolsInput, h.DemangleSymbols),
 			sealed(&inspectBinaryLayoutSpec, DecodeInspectBinaryLayoutInput, h.InspectBinaryLayout),
 			sealed(&inspectMachoSpec, DecodeInspectMachoInput, h.InspectMacho),
+			sealed(&inspectPlistSpec, DecodeInspectPlistInput, h.InspectPlist),
 			sealed(&listArchitecturesSpec, DecodeListArchitecturesInput, h.ListArchitectures),
 		)
 	}
@@ -299,6 +308,7 @@ func Specs() []*Spec {
 		&binarySessionSpec,
 		&closeBinarySpec,
 		&commentSpec,
+		&compareArtifactsSpec,
 		&compareBundlesSpec,
 		&compareFunctionsSpec,
 		&currentAddressSpec,
@@ -306,6 +316,7 @@ func Specs() []*Spec {
 		&currentProcedureSpec,
 		&demangleSymbolsSpec,
 		&exportEvidenceBundleSpec,
+		&extractArtifactSpec,
 		&findXrefsToNameSpec,
 		&getCallGraphSpec,
 		&getEvidenceBundleSpec,
@@ -323,6 +334,7 @@ func Specs() []*Spec {
 		&inspectNativeAPISpec,
 		&inspectNativeDataTypeSpec,
 		&inspectNativeInstructionSpec,
+		&inspectPlistSpec,
 		&listArchitecturesSpec,
 		&listBookmarksSpec,
 		&listDocumentsSpec,

@@ -80,7 +80,7 @@ func (w *walk) allowed(c *content, o *opener) *opener {
 	switch {
 	case o == nil:
 		return nil
-	case w.sel != nil && !w.sel.wants(c.it.Path) && !w.sel.reaches(c.it.Path):
+	case w.Shallow && w.sel == nil && c.it.Type != container.Stream, w.Shallow && w.sel != nil && !w.sel.reaches(c.it.Path):
 		return nil
 	case c.depth >= w.budget.Depth:
 		w.budget.note(LimitDepth, c.it.Path, -1)
@@ -115,7 +115,7 @@ func (c *content) read(buffer []byte, again bool) error {
 	c.digest = newDigester(e.Digests, e.Trailer != nil)
 	c.out = c.digest
 	if w.Sink != nil && w.sel.wants(c.it.Path) {
-		to, err := w.Sink.Begin(c.it)
+		to, err := w.Sink.Begin(c.it, c.open != nil)
 		if err != nil {
 			return err
 		}

@@ -87,3 +87,9 @@ func (s *selection) missed(paths []string) []string {
 	}
 	return out
 }
+
+// Selected tells whether a logical path was selected: it, a directory above it
+// or a container around it was named. Without paths everything is.
+func Selected(paths []string) func(path string) bool {
+	return newSelection(paths).wants
+}

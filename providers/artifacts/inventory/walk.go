@@ -19,13 +19,16 @@ type Options struct {
 	// Continue records contradictory content; otherwise it stops the walk.
 	Continue bool
 	Select   []string // logical paths; nil for everything
-	Sink     Sink     // nil for none
+	// Shallow expands containers only on the way to what is selected.
+	Shallow bool
+	Sink    Sink // nil for none
 }
 
 // A Sink receives the contents of selected items, one at a time.
 type Sink interface {
-	// Begin gives where the content goes, nil when it is not wanted.
-	Begin(it *Item) (io.Writer, error)
+	// Begin gives where the content goes, nil when it is not wanted. The content
+	// of expanded items is given too.
+	Begin(it *Item, expanded bool) (io.Writer, error)
 	// End follows the content; a failed one was not read to its end.
 	End(it *Item, failed error) error
 	// Drop takes back what was received from a container whose own content

@@ -2,6 +2,7 @@ package container
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -55,4 +56,24 @@ func Join(parent, raw string) string {
 		return parent + Escape(raw)
 	}
 	return parent + Inside + Escape(raw)
+}
+
+// Unescape gives the raw name that Escape wrote.
+func Unescape(text string) string {
+	if strings.IndexByte(text, '\\') < 0 {
+		return text
+	}
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		if c == '\\' && i+1 < len(text) && text[i+1] == '\\' {
+			i++
+		} else if c == '\\' && i+3 < len(text) && text[i+1] == 'x' {
+			if v, err := strconv.ParseUint(text[i+2:i+4], 16, 8); err == nil {
+				c, i = byte(v), i+3
+			}
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
 }

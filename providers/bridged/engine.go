@@ -201,6 +201,9 @@ func rows[T any](out *[]T) func(jsontext.Value) error {
 
 // list asks for all the rows of one operation.
 func list[T any](ctx context.Context, e *Engine, op string) ([]T, error) {
+	if _, err := e.programFacts(ctx); err != nil {
+		return nil, err
+	}
 	var out []T
 	add := rows(&out)
 	err := e.ask(ctx, bridge.Question{Op: op, Timeout: listTimeout, Rows: func(_ string, data jsontext.Value) error {
@@ -249,7 +252,38 @@ func (k *kept[T]) get(ctx context.Context, fetch func(context.Context) (T, error
 
 func (e *Engine) programFacts(ctx context.Context) (facts.ProgramFacts, error) {
 	return e.program.get(ctx, func(ctx context.Context) (p facts.ProgramFacts, err error) {
-		err = e.ask(ctx, bridge.Question{Op: facts.Program, Timeout: listTimeout}, &p)
-		return p, err
+		if err = e.ask(ctx, bridge.Question{Op: facts.Program, Timeout: listTimeout}, &p); err != nil {
+			return p, err
+		}
+		return p, e.placed(&p)
 	})
+}
+
+// placed checks that the engine has the code of the file where the file has it:
+// facts of the two are put together by address.
+func (e *Engine) placed(p *facts.ProgramFacts) error {
+	if len(p.Memory) == 0 {
+		return nil
+	}
+	im, err := image(e.config.Target)
+	if err != nil {
+		return err
+	}
+	for i := range im.Segments {
+		s := &im.Segments[i]
+		if !s.Perm.Execute || s.FileSize == 0 {
+			continue
+		}
+		middle, found := s.Addr+s.FileSize/2, false
+		for k := 0; k+1 < len(p.Memory); k += 2 {
+			found = found || p.Memory[k] <= middle && middle < p.Memory[k+1]
+		}
+		if !found {
+			return fault.ProviderUnavailable(fault.ProviderUnavailableDetails{
+				ProviderID: e.config.Profile.Provider.ID, Candidates: []string{},
+				Reason: fmt.Sprintf("it has loaded the image at %s, and the file has code at %s", model.Address(p.ImageBase), model.Address(s.Addr)),
+			}, nil)
+		}
+	}
+	return nil
 }

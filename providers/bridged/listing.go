@@ -3,6 +3,7 @@ package bridged
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"rea/generated/model"
 	"rea/runtime/bridge"
@@ -37,7 +38,8 @@ func (e *Engine) Instruction(ctx context.Context, addr model.Address) (*engine.I
 		d.Immediate = &f.Scalar
 	}
 	if m := f.Memory; m != nil {
-		d.MemoryExpression, d.MemoryAccess, d.MemorySize = m.Text, m.Access, m.Size
+		d.MemoryExpression, d.MemorySize = operand(m.Text)
+		d.MemoryAccess, d.MemorySize = m.Access, max(d.MemorySize, m.Size)
 		if m.Address != nil {
 			at := model.Address(*m.Address)
 			d.MemoryAddress = &at
@@ -60,6 +62,29 @@ func (e *Engine) Instruction(ctx context.Context, addr model.Address) (*engine.I
 	return d, err
 }
 
+// sizes of memory operands, as engines write them.
+var sizes = map[string]int{
+	"byte": 1, "word": 2, "dword": 4, "float": 4, "qword": 8, "double": 8, "tword": 10, "extended": 10, "xmmword": 16, "ymmword": 32, "zmmword": 64,
+}
+
+// operand takes the address out of an operand such as qword ptr [RAX + 0x8],
+// and the size that it states; 0 when it states none.
+func operand(text string) (expression string, size int) {
+	before, rest, bracket := strings.Cut(text, "[")
+	if !bracket {
+		return text, 0
+	}
+	expression, _, _ = strings.Cut(rest, "]")
+	words := strings.Fields(strings.ToLower(before))
+	if len(words) > 0 {
+		size = sizes[words[0]]
+		if last := words[len(words)-1]; strings.HasSuffix(last, "s:") {
+			expression = last + expression
+		}
+	}
+	return expression, size
+}
+
 func orEmpty(list []string) []string {
 	if list == nil {
 		return []string{}
@@ -69,6 +94,9 @@ func orEmpty(list []string) []string {
 
 // Item is the start of the instruction or data item after or before addr.
 func (e *Engine) Item(ctx context.Context, addr model.Address, step int) (*engine.Item, error) {
+	if _, err := e.programFacts(ctx); err != nil {
+		return nil, err
+	}
 	var f facts.ItemFacts
 	if err := e.ask(ctx, bridge.Question{Op: facts.Item, Args: facts.ItemArgs{Address: uint64(addr), Step: step}}, &f); err != nil {
 		return nil, err

@@ -8,7 +8,6 @@ import (
 	"rea/generated/model"
 	"rea/providers/format/native"
 	"rea/providers/format/object"
-	"rea/runtime/bridge/facts"
 	"rea/runtime/engine"
 )
 
@@ -45,7 +44,7 @@ func (e *Engine) Summary(ctx context.Context) (*engine.Summary, error) {
 		BasicBlocks: p.Blocks, Instructions: p.Instructions, CodeBytes: p.CodeBytes, References: p.References,
 		Mitigations: make([]model.Mitigation, len(im.Mitigations)), Libraries: make([]model.Library, len(im.Libraries)),
 		EntryPoints: []model.SymbolRef{}, ExportedNames: []model.SymbolRef{},
-		Notes: slices.Concat(im.Notes, p.Notes, e.baseNote(im, &p)),
+		Notes: slices.Concat(im.Notes, p.Notes),
 	}
 	for i := range t.procedures.procedures {
 		if e.procedure(t.procedures, i).Named {
@@ -72,15 +71,6 @@ func (e *Engine) Summary(ctx context.Context) (*engine.Summary, error) {
 	s.ImportUses = importUses(t.names)
 	s.CallEdges, s.Unresolved = edges(t.procedures, transfers)
 	return s, nil
-}
-
-// baseNote says when the engine has put the image elsewhere than the file asks.
-func (e *Engine) baseNote(im *object.Image, p *facts.ProgramFacts) []string {
-	if p.ImageBase == im.Base || len(im.Segments) > 0 && p.ImageBase == im.Segments[0].Addr {
-		return nil
-	}
-	return []string{"the engine has loaded the image at " + model.Address(p.ImageBase).String() + " and the file asks for " +
-		model.Address(im.Base).String() + ": its addresses are not those of the file"}
 }
 
 func importUses(names *nameIndex) []engine.ImportUse {

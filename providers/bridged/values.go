@@ -69,6 +69,7 @@ type flow struct {
 	ops      []facts.Op
 	varnodes map[int]*facts.Varnode
 	makers   map[int]int // op that makes a varnode
+	steps    int         // of the trace that is made
 }
 
 func newFlow() *flow {
@@ -122,11 +123,13 @@ type trace struct {
 // Bounds of a trace.
 const (
 	traceDepth      = 40
+	traceSteps      = 20_000
 	traceConstants  = 64
 	traceExpression = 400
 )
 
 func (e *Engine) traced(ctx context.Context, t *tables, f *flow, v *facts.Varnode) model.TracedValue {
+	f.steps = 0
 	found := f.trace(v.ID, map[int]bool{}, 0)
 	row := model.TracedValue{
 		Register: strings.ToLower(v.Register), State: found.state, Candidates: []model.TracedValueCandidate{},
@@ -179,6 +182,7 @@ func mask(v uint64, size int) uint64 {
 // trace follows a varnode back to what makes it.
 func (f *flow) trace(id int, under map[int]bool, depth int) trace {
 	v := f.varnodes[id]
+	f.steps++
 	switch {
 	case v == nil:
 		return unclear("?", "the p-code is incomplete")
@@ -186,7 +190,7 @@ func (f *flow) trace(id int, under map[int]bool, depth int) trace {
 		return constant(mask(v.Offset, v.Size))
 	case under[id]:
 		return unclear(f.label(v), "it depends on itself in a loop")
-	case depth > traceDepth:
+	case depth > traceDepth || f.steps > traceSteps:
 		return unclear(f.label(v), "it is made in too many steps")
 	}
 	made, ok := f.makers[id]

@@ -33,6 +33,7 @@ type ProgramFacts struct {
 	Language     string   `json:"language,omitzero"`
 	Compiler     string   `json:"compiler,omitzero"`
 	ImageBase    uint64   `json:"image_base"`
+	Memory       []uint64 `json:"memory,omitzero"` // start, end, …: what is mapped
 	Instructions int      `json:"instructions"`
 	CodeBytes    int64    `json:"code_bytes"`
 	Blocks       int      `json:"blocks"`

@@ -11,6 +11,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -51,7 +52,8 @@ type Engine struct {
 	texts     kept[*textIndex]
 	transfers kept[*transferIndex]
 	types     kept[[]string]
-	sections  kept[[]model.Section]
+
+	waiting atomic.Int64 // calls that wait for a list that another call fetches
 
 	syncing sync.Mutex
 	shown   map[model.Address]string // analyst names in the engine's copy
@@ -84,7 +86,13 @@ func (e *Engine) Profile() model.AnalysisProfile { return e.config.Profile }
 func (e *Engine) Capabilities() []model.EngineCapability { return e.config.Capabilities }
 
 // Activity never blocks behind the engine.
-func (e *Engine) Activity() engine.Activity { return e.link.Activity() }
+func (e *Engine) Activity() engine.Activity {
+	a := e.link.Activity()
+	if a.Running > 0 {
+		a.Queued += int(e.waiting.Load())
+	}
+	return a
+}
 
 // Processes are what was observed of the engine's processes.
 func (e *Engine) Processes() []model.AnalysisRunProcessLineageSnapshotsProvider {
@@ -206,7 +214,7 @@ func list[T any](ctx context.Context, e *Engine, op string) ([]T, error) {
 	}
 	var out []T
 	add := rows(&out)
-	err := e.ask(ctx, bridge.Question{Op: op, Timeout: listTimeout, Rows: func(_ string, data jsontext.Value) error {
+	err := e.ask(ctx, bridge.Question{Op: op, Whole: true, Rows: func(_ string, data jsontext.Value) error {
 		if err := add(data); err != nil {
 			return fmt.Errorf("the engine's %s: %w", op, err)
 		}
@@ -215,44 +223,52 @@ func list[T any](ctx context.Context, e *Engine, op string) ([]T, error) {
 	return out, err
 }
 
-// listTimeout is how long a walk over the whole program may take.
-const listTimeout = 10 * time.Minute
-
 // kept is a value that is fetched once. A fetch that fails or is given up is
 // made again by the next who asks.
 type kept[T any] struct {
 	once  sync.Once
 	turn  chan struct{}
-	done  bool
-	value T
+	value atomic.Pointer[T]
 }
 
-func (k *kept[T]) get(ctx context.Context, fetch func(context.Context) (T, error)) (T, error) {
+// keep gives the value of k, and fetches it when there is none yet.
+func keep[T any](ctx context.Context, e *Engine, k *kept[T], fetch func(context.Context) (T, error)) (T, error) {
 	var zero T
-	k.once.Do(func() { k.turn = make(chan struct{}, 1) })
 	if err := ctx.Err(); err != nil {
 		return zero, err
 	}
+	if v := k.value.Load(); v != nil {
+		return *v, nil
+	}
+	// Everybody waits for the start, not only who has the turn: it is given up
+	// when the last one gives up.
+	if err := e.link.Start(ctx); err != nil {
+		return zero, err
+	}
+	k.once.Do(func() { k.turn = make(chan struct{}, 1) })
+	e.waiting.Add(1)
 	select {
 	case k.turn <- struct{}{}:
+		e.waiting.Add(-1)
 	case <-ctx.Done():
+		e.waiting.Add(-1)
 		return zero, ctx.Err()
 	}
 	defer func() { <-k.turn }()
-	if k.done {
-		return k.value, nil
+	if v := k.value.Load(); v != nil {
+		return *v, nil
 	}
 	v, err := fetch(ctx)
 	if err != nil {
 		return zero, err
 	}
-	k.value, k.done = v, true
+	k.value.Store(&v)
 	return v, nil
 }
 
 func (e *Engine) programFacts(ctx context.Context) (facts.ProgramFacts, error) {
-	return e.program.get(ctx, func(ctx context.Context) (p facts.ProgramFacts, err error) {
-		if err = e.ask(ctx, bridge.Question{Op: facts.Program, Timeout: listTimeout}, &p); err != nil {
+	return keep(ctx, e, &e.program, func(ctx context.Context) (p facts.ProgramFacts, err error) {
+		if err = e.ask(ctx, bridge.Question{Op: facts.Program, Whole: true}, &p); err != nil {
 			return p, err
 		}
 		return p, e.placed(&p)

@@ -33,7 +33,7 @@ type span struct {
 }
 
 func (e *Engine) procedureIndex(ctx context.Context) (*index, error) {
-	return e.index.get(ctx, func(ctx context.Context) (*index, error) {
+	return keep(ctx, e, &e.index, func(ctx context.Context) (*index, error) {
 		list, err := list[facts.Procedure](ctx, e, facts.Procedures)
 		if err != nil {
 			return nil, err

@@ -18,7 +18,7 @@ import (
 type nameIndex struct{ symbols []facts.Symbol }
 
 func (e *Engine) nameTable(ctx context.Context) (*nameIndex, error) {
-	return e.names.get(ctx, func(ctx context.Context) (*nameIndex, error) {
+	return keep(ctx, e, &e.names, func(ctx context.Context) (*nameIndex, error) {
 		list, err := list[facts.Symbol](ctx, e, facts.Symbols)
 		slices.SortStableFunc(list, func(a, b facts.Symbol) int {
 			return cmp.Or(cmp.Compare(a.Address, b.Address), cmp.Compare(a.Name, b.Name))
@@ -152,7 +152,7 @@ func items(s *facts.Symbol) []model.NameItem {
 type textIndex struct{ texts []facts.Text }
 
 func (e *Engine) textTable(ctx context.Context) (*textIndex, error) {
-	return e.texts.get(ctx, func(ctx context.Context) (*textIndex, error) {
+	return keep(ctx, e, &e.texts, func(ctx context.Context) (*textIndex, error) {
 		list, err := list[facts.Text](ctx, e, facts.Texts)
 		list = slices.DeleteFunc(list, func(t facts.Text) bool { return t.Length <= 0 })
 		slices.SortStableFunc(list, func(a, b facts.Text) int { return cmp.Compare(a.Address, b.Address) })
@@ -209,7 +209,7 @@ func (e *Engine) Strings(ctx context.Context, minBytes int) iter.Seq2[model.Stri
 			yield(model.StringItem{}, err)
 			return
 		}
-		sections, err := e.sectionTable(ctx)
+		sections, err := e.mappedSections(ctx)
 		if err != nil {
 			yield(model.StringItem{}, err)
 			return
@@ -233,17 +233,15 @@ func (e *Engine) Strings(ctx context.Context, minBytes int) iter.Seq2[model.Stri
 	}
 }
 
-// sectionTable are the mapped sections by address.
-func (e *Engine) sectionTable(ctx context.Context) ([]model.Section, error) {
-	return e.sections.get(ctx, func(ctx context.Context) ([]model.Section, error) {
-		segments, _, err := e.config.File.Segments(ctx)
-		var out []model.Section
-		for _, s := range segments {
-			out = append(out, s.Sections...)
-		}
-		slices.SortStableFunc(out, func(a, b model.Section) int { return cmp.Compare(a.Start, b.Start) })
-		return out, err
-	})
+// mappedSections are the mapped sections of the file by address.
+func (e *Engine) mappedSections(ctx context.Context) ([]model.Section, error) {
+	segments, _, err := e.config.File.Segments(ctx)
+	var out []model.Section
+	for _, s := range segments {
+		out = append(out, s.Sections...)
+	}
+	slices.SortStableFunc(out, func(a, b model.Section) int { return cmp.Compare(a.Start, b.Start) })
+	return out, err
 }
 
 func sectionAt(sections []model.Section, addr model.Address) *string {

@@ -18,7 +18,7 @@ type transferIndex struct {
 }
 
 func (e *Engine) transferTable(ctx context.Context) (*transferIndex, error) {
-	return e.transfers.get(ctx, func(ctx context.Context) (*transferIndex, error) {
+	return keep(ctx, e, &e.transfers, func(ctx context.Context) (*transferIndex, error) {
 		list, err := list[facts.Transfer](ctx, e, facts.Transfers)
 		if err != nil {
 			return nil, err

@@ -14,7 +14,7 @@ func (e *Engine) typeNames(ctx context.Context) ([]string, error) {
 	if !e.states(model.EngineCapabilityDataTypes) {
 		return nil, e.lacks(model.EngineCapabilityDataTypes)
 	}
-	return e.types.get(ctx, func(ctx context.Context) ([]string, error) {
+	return keep(ctx, e, &e.types, func(ctx context.Context) ([]string, error) {
 		names, err := list[string](ctx, e, facts.TypeNames)
 		slices.Sort(names)
 		return slices.Compact(names), err

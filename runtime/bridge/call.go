@@ -22,8 +22,10 @@ type Question struct {
 	// Rows receives the rows of one frame, a JSON array that is valid until it
 	// returns; nil ignores them.
 	Rows func(part string, rows jsontext.Value) error
-	// Timeout is how long the answer may take; 0 is what the link says.
+	// Timeout is how long the answer may take; 0 is what the link says, for
+	// questions about the whole program when Whole is set.
 	Timeout time.Duration
+	Whole   bool
 }
 
 // pending is the open question of a run.
@@ -101,7 +103,11 @@ func (r *run) reason() error {
 // answer has come.
 func (r *run) ask(ctx context.Context, q Question, args jsontext.Value) (jsontext.Value, error) {
 	limit := q.Timeout
-	if limit <= 0 {
+	switch {
+	case limit > 0:
+	case q.Whole:
+		limit = r.link.config.List
+	default:
 		limit = r.link.config.Answer
 	}
 	r.mu.Lock()
@@ -110,12 +116,13 @@ func (r *run) ask(ctx context.Context, q Question, args jsontext.Value) (jsontex
 	r.pending = p
 	r.mu.Unlock()
 	if err := r.write(question{ID: p.id, Op: q.Op, Args: args}); err != nil {
+		// The connection is gone, so the reader ends and tells why.
 		select {
 		case <-r.broken:
 			return nil, r.reason()
-		case <-time.After(time.Second):
+		case <-ctx.Done():
+			return nil, ctx.Err()
 		}
-		return nil, err
 	}
 	timer := time.NewTimer(limit)
 	defer timer.Stop()

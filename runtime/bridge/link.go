@@ -44,6 +44,9 @@ type Config struct {
 	// Answer is how long a question may take that names no time of its own; 0
 	// is two minutes.
 	Answer time.Duration
+	// List is how long a question may take that goes over the whole program; 0
+	// is ten minutes.
+	List time.Duration
 }
 
 func (c *Config) defaults() {
@@ -56,6 +59,7 @@ func (c *Config) defaults() {
 	set(&c.Waiting, 10*time.Second)
 	set(&c.Handshake, 10*time.Second)
 	set(&c.Answer, 2*time.Minute)
+	set(&c.List, 10*time.Minute)
 	if c.Queue <= 0 {
 		c.Queue = 64
 	}
@@ -153,9 +157,9 @@ func (l *Link) begin() *run {
 		r.read()
 		// The reader ends when the engine does or when it was told to.
 		err := r.why(ctx)
-		r.setBroken(err)
 		remaining := r.end()
 		l.ended(r, err, remaining)
+		r.setBroken(err)
 	}()
 	return r
 }
@@ -214,6 +218,12 @@ func (l *Link) Close() error {
 func cleanupIncomplete(reason string, remaining []string, cause error) error {
 	kinds := slices.Compact(slices.Sorted(slices.Values(remaining)))
 	return fault.CleanupIncomplete(fault.CleanupIncompleteDetails{Reason: reason, Remaining: kinds}, cause)
+}
+
+// Start starts the engine unless it runs, and waits until it is ready.
+func (l *Link) Start(ctx context.Context) error {
+	_, err := l.get(ctx)
+	return err
 }
 
 // Started reports whether an engine process is ready or on its way.

@@ -23,7 +23,7 @@ func TestMessages(t *testing.T) {
 		{fault.ProcedureNotFound(fault.ProcedureNotFoundDetails{Selector: "a\x1b[0m\"b"}, nil), `no procedure matches "a\x1b[0m\"b"`},
 		{fault.AddressNotMapped(fault.AddressNotMappedDetails{Address: 0x401000}, nil), `nothing is mapped at 0x401000`},
 		{fault.TargetUnavailable(fault.TargetUnavailableDetails{Path: "/a b", Reason: "it is a directory"}, nil), `cannot open "/a b": it is a directory`},
-		{fault.ProviderTimeout(fault.ProviderTimeoutDetails{ProviderID: "ghidra", TimeoutMs: 5}, nil), `engine "ghidra" did not answer within 5 ms`},
+		{fault.ProviderTimeout(fault.ProviderTimeoutDetails{ProviderID: "ghidra", TimeoutMs: 5}, nil), `engine ghidra did not answer within 5 ms`},
 	} {
 		if got := tt.err.Error(); got != tt.want {
 			t.Errorf("got %s, want %s", got, tt.want)

@@ -82,7 +82,7 @@ func (v *AnalyzeFunctionInput) DecodeJSON(d *wire.Decoder) error {
 		case "include_assembly":
 			err = d.Bool(&v.IncludeAssembly)
 		case "assembly_offset":
-			err = d.Int(&v.AssemblyOffset, 0, math.MaxInt64)
+			err = d.Int(&v.AssemblyOffset, 0, 1000000000)
 		case "max_instructions":
 			err = d.Int(&v.MaxInstructions, 1, 5000)
 		case "limit":
@@ -90,7 +90,7 @@ func (v *AnalyzeFunctionInput) DecodeJSON(d *wire.Decoder) error {
 		case "collection_offset":
 			err = wire.Pointer(d, &v.CollectionOffset, (*AnalyzeFunctionInputCollectionOffset).DecodeJSON)
 		case "pseudocode_offset":
-			err = d.Int(&v.PseudocodeOffset, 0, math.MaxInt64)
+			err = d.Int(&v.PseudocodeOffset, 0, 1000000000)
 		case "max_pseudocode_chars":
 			err = d.Int(&v.MaxPseudocodeChars, 1, 100000)
 		case "document":
@@ -162,23 +162,23 @@ func (v *AnalyzeFunctionInputCollectionOffset) DecodeJSON(d *wire.Decoder) error
 		}
 		switch string(name) {
 		case "basic_blocks":
-			err = d.Int(&v.BasicBlocks, 0, math.MaxInt64)
+			err = d.Int(&v.BasicBlocks, 0, 1000000000)
 		case "callees":
-			err = d.Int(&v.Callees, 0, math.MaxInt64)
+			err = d.Int(&v.Callees, 0, 1000000000)
 		case "callers":
-			err = d.Int(&v.Callers, 0, math.MaxInt64)
+			err = d.Int(&v.Callers, 0, 1000000000)
 		case "comments":
-			err = d.Int(&v.Comments, 0, math.MaxInt64)
+			err = d.Int(&v.Comments, 0, 1000000000)
 		case "incoming_references":
-			err = d.Int(&v.IncomingReferences, 0, math.MaxInt64)
+			err = d.Int(&v.IncomingReferences, 0, 1000000000)
 		case "outgoing_references":
-			err = d.Int(&v.OutgoingReferences, 0, math.MaxInt64)
+			err = d.Int(&v.OutgoingReferences, 0, 1000000000)
 		case "referenced_names":
-			err = d.Int(&v.ReferencedNames, 0, math.MaxInt64)
+			err = d.Int(&v.ReferencedNames, 0, 1000000000)
 		case "referenced_strings":
-			err = d.Int(&v.ReferencedStrings, 0, math.MaxInt64)
+			err = d.Int(&v.ReferencedStrings, 0, 1000000000)
 		case "unresolved_calls":
-			err = d.Int(&v.UnresolvedCalls, 0, math.MaxInt64)
+			err = d.Int(&v.UnresolvedCalls, 0, 1000000000)
 		default:
 			err = d.Unknown(name, "basic_blocks, callees, callers, comments, incoming_references, outgoing_references, referenced_names, referenced_strings, unresolved_calls")
 		}

@@ -61,7 +61,7 @@ func (v *AnalyzeSwiftTypesInput) DecodeJSON(d *wire.Decoder) error {
 		case "kind":
 			err = wire.Pointer(d, &v.Kind, (*AnalyzeSwiftTypesInputKind).DecodeJSON)
 		case "offset":
-			err = d.Int(&v.Offset, 0, math.MaxInt64)
+			err = d.Int(&v.Offset, 0, 1000000000)
 		case "limit":
 			err = d.Int(&v.Limit, 1, 500)
 		case "document":

@@ -78,7 +78,7 @@ func (v *BinarySessionInput) DecodeJSON(d *wire.Decoder) error {
 				return d.StringIn(v, 1, 64, nil)
 			})
 		case "cursor":
-			err = d.Int(&v.Cursor, 0, math.MaxInt64)
+			err = d.Int(&v.Cursor, 0, 1000000000)
 		case "limit":
 			err = d.Int(&v.Limit, 1, 200)
 		case "expected_package_version":

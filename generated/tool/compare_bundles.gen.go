@@ -64,7 +64,7 @@ func (v *CompareBundlesInput) DecodeJSON(d *wire.Decoder) error {
 		case "pairs":
 			err = wire.Slice(d, &v.Pairs, 0, 500, (*CompareBundlesInputPair).DecodeJSON)
 		case "offset":
-			err = d.Int(&v.Offset, 0, math.MaxInt64)
+			err = d.Int(&v.Offset, 0, 1000000000)
 		case "limit":
 			err = d.Int(&v.Limit, 1, 500)
 		default:

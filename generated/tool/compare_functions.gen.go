@@ -58,7 +58,7 @@ func (v *CompareFunctionsInput) DecodeJSON(d *wire.Decoder) error {
 			has[1] = true
 			err = model.ReadEvidenceInput(&v.Right, d)
 		case "offset":
-			err = d.Int(&v.Offset, 0, math.MaxInt64)
+			err = d.Int(&v.Offset, 0, 1000000000)
 		case "limit":
 			err = d.Int(&v.Limit, 1, 500)
 		default:

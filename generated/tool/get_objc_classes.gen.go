@@ -58,7 +58,7 @@ func (v *GetObjCClassesInput) DecodeJSON(d *wire.Decoder) error {
 		case "include_methods":
 			err = d.Bool(&v.IncludeMethods)
 		case "offset":
-			err = d.Int(&v.Offset, 0, math.MaxInt64)
+			err = d.Int(&v.Offset, 0, 1000000000)
 		case "limit":
 			err = d.Int(&v.Limit, 1, 500)
 		case "document":

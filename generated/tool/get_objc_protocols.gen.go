@@ -53,7 +53,7 @@ func (v *GetObjCProtocolsInput) DecodeJSON(d *wire.Decoder) error {
 		case "pattern":
 			err = d.StringIn(&v.Pattern, 0, 256, nil)
 		case "offset":
-			err = d.Int(&v.Offset, 0, math.MaxInt64)
+			err = d.Int(&v.Offset, 0, 1000000000)
 		case "limit":
 			err = d.Int(&v.Limit, 1, 500)
 		case "document":

@@ -71,11 +71,11 @@ func (v *InspectBinaryLayoutInput) DecodeJSON(d *wire.Decoder) error {
 		case "section_limit":
 			err = d.Int(&v.SectionLimit, 1, 1000000)
 		case "symbol_offset":
-			err = d.Int(&v.SymbolOffset, 0, math.MaxInt64)
+			err = d.Int(&v.SymbolOffset, 0, 1000000000)
 		case "symbol_limit":
 			err = d.Int(&v.SymbolLimit, 0, 1000000)
 		case "relocation_offset":
-			err = d.Int(&v.RelocationOffset, 0, math.MaxInt64)
+			err = d.Int(&v.RelocationOffset, 0, 1000000000)
 		case "relocation_limit":
 			err = d.Int(&v.RelocationLimit, 0, 1000000)
 		case "import_limit":

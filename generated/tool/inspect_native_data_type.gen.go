@@ -70,7 +70,7 @@ func (v *InspectNativeDataTypeInput) DecodeJSON(d *wire.Decoder) error {
 				return d.StringIn(v, 1, 256, nil)
 			})
 		case "offset":
-			err = d.Int(&v.Offset, 0, math.MaxInt64)
+			err = d.Int(&v.Offset, 0, 1000000000)
 		case "limit":
 			err = d.Int(&v.Limit, 1, 200)
 		case "document":

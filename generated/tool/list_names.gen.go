@@ -68,7 +68,7 @@ func (v *ListNamesInput) DecodeJSON(d *wire.Decoder) error {
 				return d.StringIn(v, 1, 64, nil)
 			})
 		case "offset":
-			err = d.Int(&v.Offset, 0, math.MaxInt64)
+			err = d.Int(&v.Offset, 0, 1000000000)
 		case "limit":
 			err = d.Int(&v.Limit, 1, 500)
 		case "document":

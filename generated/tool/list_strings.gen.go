@@ -87,7 +87,7 @@ func (v *ListStringsInput) DecodeJSON(d *wire.Decoder) error {
 				return d.Bool(v)
 			})
 		case "offset":
-			err = d.Int(&v.Offset, 0, math.MaxInt64)
+			err = d.Int(&v.Offset, 0, 1000000000)
 		case "limit":
 			err = d.Int(&v.Limit, 1, 500)
 		case "document":

@@ -55,7 +55,7 @@ func (v *ReadFunctionInstructionsInput) DecodeJSON(d *wire.Decoder) error {
 			has[0] = true
 			err = d.StringIn(&v.Procedure, 1, 1024, nil)
 		case "offset":
-			err = d.Int(&v.Offset, 0, math.MaxInt64)
+			err = d.Int(&v.Offset, 0, 1000000000)
 		case "limit":
 			err = d.Int(&v.Limit, 1, 500)
 		case "document":

@@ -63,7 +63,7 @@ func (v *ResolveNativeCallTargetsInput) DecodeJSON(d *wire.Decoder) error {
 		case "state":
 			err = wire.Pointer(d, &v.State, (*ResolveNativeCallTargetsInputState).DecodeJSON)
 		case "offset":
-			err = d.Int(&v.Offset, 0, math.MaxInt64)
+			err = d.Int(&v.Offset, 0, 1000000000)
 		case "limit":
 			err = d.Int(&v.Limit, 1, 500)
 		case "document":

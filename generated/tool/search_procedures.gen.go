@@ -68,7 +68,7 @@ func (v *SearchProceduresInput) DecodeJSON(d *wire.Decoder) error {
 		case "case_sensitive":
 			err = d.Bool(&v.CaseSensitive)
 		case "offset":
-			err = d.Int(&v.Offset, 0, math.MaxInt64)
+			err = d.Int(&v.Offset, 0, 1000000000)
 		case "limit":
 			err = d.Int(&v.Limit, 1, 500)
 		case "document":

@@ -199,8 +199,7 @@ func (f *File) Remove(made int) ([]byte, error) {
 	}
 	level := len(f.path) - 1
 	for ; made > 0 && level > 0 && size(f.chain[level]) == 1; level, made = level-1, made-1 {
-		n := f.chain[level]
-		if n.flow || bytes.Contains(f.src[n.start:n.end], []byte("#")) && f.commented(n) {
+		if f.commented(f.chain[level]) {
 			break
 		}
 	}

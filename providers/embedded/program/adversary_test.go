@@ -188,3 +188,29 @@ func TestEmptyImages(t *testing.T) {
 		t.Errorf("strings %+v", p.Strings)
 	}
 }
+
+// dense fills size bytes with copies of a unit whose 32-bit displacement at
+// offset at leads anywhere in the code.
+func dense(size int, unit []byte, at int) []byte {
+	code := make([]byte, 0, size)
+	x := uint32(1)
+	for len(code)+len(unit) <= size {
+		i := len(code)
+		code = append(code, unit...)
+		x = x*1664525 + 1013904223
+		binary.LittleEndian.PutUint32(code[i+at:], uint32(int(x>>8)%size-i))
+	}
+	return code
+}
+
+func TestDenseFlow(t *testing.T) {
+	for name, code := range map[string][]byte{
+		"calls":       dense(1<<18, []byte{0xe8, 0, 0, 0, 0}, 1),
+		"branches":    dense(1<<18, []byte{0x0f, 0x84, 0, 0, 0, 0}, 2),
+		"jumps":       dense(1<<18, []byte{0x74, 0x05, 0xe9, 0, 0, 0, 0}, 3),
+		"returns":     dense(1<<18, []byte{0x90, 0x90, 0x90, 0x90, 0xc3}, 0),
+		"table jumps": dense(1<<18, []byte{0x83, 0xff, 0x05, 0x77, 0x07, 0xff, 0x24, 0xfd, 0, 0, 0, 0, 0x90, 0x90}, 8),
+	} {
+		t.Run(name, func(t *testing.T) { mustAnalyze(t, codeImage(code, nil), 60*time.Second) })
+	}
+}

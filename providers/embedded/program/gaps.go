@@ -1,7 +1,6 @@
 package program
 
 import (
-	"cmp"
 	"slices"
 
 	"rea/providers/embedded/isa"
@@ -58,7 +57,7 @@ func (r *recovery) fillGaps() (bool, error) {
 	if !changed {
 		return false, nil
 	}
-	slices.SortFunc(r.funcs, func(a, b *fn) int { return cmp.Compare(a.entry, b.entry) })
+	r.sortFuncs()
 	slices.Sort(fresh)
 	return true, r.d.run(r.ctx, r.workers, fresh)
 }
@@ -181,6 +180,13 @@ func (r *recovery) skipPadding(a, end uint32) uint32 {
 
 // usualAlignment is the alignment nearly all well-founded starts have: 16, 4 or 1.
 func (r *recovery) usualAlignment() uint32 {
+	if r.align == 0 || r.alignOf != len(r.funcs) {
+		r.align, r.alignOf = r.measureAlignment(), len(r.funcs)
+	}
+	return r.align
+}
+
+func (r *recovery) measureAlignment() uint32 {
 	n, by16, by4 := 0, 0, 0
 	for _, f := range r.funcs {
 		if ev := r.why[f.entry].ev; ev > ByCall || r.stubs[f.entry] {

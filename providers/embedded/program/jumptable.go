@@ -138,11 +138,12 @@ func (s *shape) limit(p *path) bool {
 
 // tableFinder is one worker's scratch state.
 type tableFinder struct {
-	p     path
-	scan  refScanner // constants of registers at block starts
-	preds [][]int32
-	trail []int32
-	tries int
+	p      path
+	scan   refScanner // constants of registers at block starts
+	preds  [][]int32
+	lo, hi uint32 // where targets of unbounded tables of the function may lie
+	trail  []int32
+	tries  int
 
 	constant bool // scan holds a fixed point
 }
@@ -160,7 +161,7 @@ func (r *recovery) findTable(tf *tableFinder, f *fn, off uint32) *table {
 		tf.trail = append(tf.trail[:0], int32(bi))
 		s, bounded := r.tryPaths(tf, f, off, depth)
 		if bounded {
-			return r.readTable(f, s)
+			return r.readTable(tf, f, s)
 		}
 		if s != nil && found == nil {
 			found = s
@@ -172,7 +173,7 @@ func (r *recovery) findTable(tf *tableFinder, f *fn, off uint32) *table {
 	if found == nil {
 		return nil
 	}
-	return r.readTable(f, found)
+	return r.readTable(tf, f, found)
 }
 
 // tryPaths evaluates the paths of exactly depth blocks that end in the trail.
@@ -294,7 +295,7 @@ func (r *recovery) decode(off uint32, in *isa.Inst) {
 }
 
 // readTable reads the entries of a table and checks every target.
-func (r *recovery) readTable(f *fn, s *shape) *table {
+func (r *recovery) readTable(tf *tableFinder, f *fn, s *shape) *table {
 	t := s.t
 	n := t.count
 	if t.indexAddr != 0 {
@@ -321,7 +322,6 @@ func (r *recovery) readTable(f *fn, s *shape) *table {
 	size := int(t.entry)
 	b := r.im.Bytes(t.addr, n*size)
 	t.complete = t.bounded
-	lo, hi := r.tableRange(f)
 	limit := r.nextTable(t.addr)
 	for i := 0; i < n; i++ {
 		at := t.addr + uint64(i*size)
@@ -330,7 +330,7 @@ func (r *recovery) readTable(f *fn, s *shape) *table {
 			break
 		}
 		to, ok := r.entryTarget(&t, b[i*size:], at)
-		if !ok || !t.bounded && (to < lo || to >= hi || r.insideInst(f, to)) || !r.plausible(to) {
+		if !ok || !t.bounded && (to < tf.lo || to >= tf.hi || r.insideInst(f, to)) || !r.plausible(to) {
 			t.complete = false
 			break
 		}
@@ -385,8 +385,7 @@ func (r *recovery) tableRange(f *fn) (lo, hi uint32) {
 	if len(f.extents) > 0 {
 		return f.extents[0].lo, f.extents[len(f.extents)-1].hi
 	}
-	end := r.sp.at(f.entry).end()
-	return f.entry, r.starts.next(f.entry+1, end)
+	return f.entry, r.startAfter(f)
 }
 
 // plausible says whether an instruction may start at off: not inside one
@@ -434,6 +433,7 @@ func (r *recovery) resolveTables() (bool, error) {
 	err := each(r.ctx, r.workers, len(todo), 1, func(w, k int) {
 		f, tf := r.funcs[todo[k]], &finders[w]
 		r.predecessors(tf, f)
+		tf.lo, tf.hi = r.tableRange(f)
 		tf.constant = r.constants(&tf.scan, f)
 		for _, j := range f.indirect {
 			if t := r.tables[j]; t != nil && t.bounded {

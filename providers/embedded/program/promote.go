@@ -85,6 +85,7 @@ type jumpSplit struct{ from, to uint32 }
 // splitsOf judges the jump targets inside one function.
 func (r *recovery) splitsOf(f *fn, shared bitset, align uint32) []jumpSplit {
 	var cands []jumpSplit
+	after := r.startAfter(f)
 	for i := range f.blocks {
 		b := &f.blocks[i]
 		k := r.d.kind(b.last)
@@ -95,11 +96,7 @@ func (r *recovery) splitsOf(f *fn, shared bitset, align uint32) []jumpSplit {
 		if t == none || t == f.entry || r.rejected[t] || f.blockStart(t) < 0 {
 			continue
 		}
-		lo, hi := f.entry, t
-		if t < f.entry {
-			lo, hi = t, f.entry
-		}
-		between := r.starts.next(lo+1, hi) < hi || t < f.entry
+		between := t < f.entry || after < t
 		next := k == kindJump && t == b.end && b.start == f.entry // no compiler begins a function so that optimizes
 		if !between && !shared.has(t) && !next && !(k == kindJump && r.behindPadding(t)) {
 			continue
@@ -115,7 +112,7 @@ func (r *recovery) splitsOf(f *fn, shared bitset, align uint32) []jumpSplit {
 	slices.SortStableFunc(cands, func(a, b jumpSplit) int { return cmp.Or(cmp.Compare(a.to, b.to), cmp.Compare(a.from, b.from)) })
 	cands = slices.CompactFunc(cands, func(a, b jumpSplit) bool { return a.to == b.to })
 	r.computeHeights(f)
-	for len(cands) > 0 {
+	for budget := splitBudget; len(cands) > 0 && budget > 0; {
 		stops := make([]bool, len(f.blocks))
 		for _, c := range cands {
 			stops[f.blockStart(c.to)] = true
@@ -124,9 +121,10 @@ func (r *recovery) splitsOf(f *fn, shared bitset, align uint32) []jumpSplit {
 		if len(first) == 0 {
 			return nil
 		}
+		budget -= len(f.blocks) * (len(first) + 1)
 		var out []jumpSplit
 		for _, c := range first {
-			if r.separable(f, c.to, stops) {
+			if r.separable(f, c.to, after, stops) {
 				out = append(out, c)
 			}
 		}
@@ -136,6 +134,14 @@ func (r *recovery) splitsOf(f *fn, shared bitset, align uint32) []jumpSplit {
 		cands = slices.DeleteFunc(cands, func(c jumpSplit) bool { return slices.Contains(first, c) })
 	}
 	return nil
+}
+
+// splitBudget bounds the blocks looked at to judge the jumps of one function.
+const splitBudget = 1 << 24
+
+// startAfter is the first function start behind f's entry in its region.
+func (r *recovery) startAfter(f *fn) uint32 {
+	return r.starts.next(f.entry+1, r.sp.at(f.entry).end())
 }
 
 // frontier keeps the candidates that the entry reaches without passing through
@@ -221,7 +227,7 @@ func isPadding(b []byte, in *isa.Inst) bool {
 // separable says whether the blocks t reaches are apart from those reached
 // without it, and every way to t is a jump made at entry height. stops marks
 // the blocks other candidates start, which both sides leave alone.
-func (r *recovery) separable(f *fn, t uint32, stops []bool) bool {
+func (r *recovery) separable(f *fn, t, after uint32, stops []bool) bool {
 	n := len(f.blocks)
 	ti, ei := f.blockStart(t), f.blockStart(f.entry)
 	if ti < 0 || ei < 0 || n > 1<<16 {
@@ -229,8 +235,7 @@ func (r *recovery) separable(f *fn, t uint32, stops []bool) bool {
 	}
 	mark := make([]uint8, n)
 	ok := true
-	lo, hi := min(f.entry, t), max(f.entry, t)
-	apart := t < f.entry || r.starts.next(lo+1, hi) < hi
+	apart := t < f.entry || after < t
 	reach := func(from int, bit uint8) {
 		stack := []int{from}
 		mark[from] |= bit

@@ -68,8 +68,10 @@ type recovery struct {
 	gapRounds   int
 	uncovered   int // bytes outside stated extents, counted once
 
-	counted    bool // strings carry lengths (Go), they are not ended by zeroes
-	frames     bool // call frame information exists
+	counted    bool   // strings carry lengths (Go), they are not ended by zeroes
+	frames     bool   // call frame information exists
+	align      uint32 // usualAlignment for alignOf functions
+	alignOf    int
 	stubIndex  []stubEntry
 	static     bool // loaded at a fixed address: immediates may be addresses
 	codeRelocs bool // relocations apply inside code
@@ -125,10 +127,34 @@ func (r *recovery) touch(f *fn) {
 	}
 }
 
+// sortFuncs brings the functions into order after additions at the end.
+func (r *recovery) sortFuncs() {
+	n := len(r.funcs)
+	k := 1
+	for k < n && r.funcs[k-1].entry < r.funcs[k].entry {
+		k++
+	}
+	if k >= n {
+		return
+	}
+	tail := slices.Clone(r.funcs[k:])
+	slices.SortFunc(tail, func(a, b *fn) int { return cmp.Compare(a.entry, b.entry) })
+	i, j := k-1, len(tail)-1
+	for at := n - 1; j >= 0; at-- {
+		if i >= 0 && r.funcs[i].entry > tail[j].entry {
+			r.funcs[at] = r.funcs[i]
+			i--
+		} else {
+			r.funcs[at] = tail[j]
+			j--
+		}
+	}
+}
+
 // settle sorts the functions after additions and touches those whose blocks
 // hold a fresh start.
 func (r *recovery) settle(fresh []uint32) {
-	slices.SortFunc(r.funcs, func(a, b *fn) int { return cmp.Compare(a.entry, b.entry) })
+	r.sortFuncs()
 	set := newBitset(r.sp.size)
 	for _, o := range fresh {
 		set.set(o)
@@ -172,6 +198,10 @@ func (r *recovery) dropAll(offs []uint32) {
 func (r *recovery) demote() (bool, error) {
 	var out []uint32
 	for _, f := range r.funcs {
+		if len(f.exits) == 0 {
+			continue
+		}
+		after := r.startAfter(f)
 		for _, e := range f.exits {
 			if e.to == none || e.to <= f.entry || !r.starts.has(e.to) || e.kind != exitFall && e.kind != exitCond {
 				continue
@@ -183,7 +213,7 @@ func (r *recovery) demote() (bool, error) {
 			if ev < ByPointer || e.kind == exitCond && ev != ByJump && ev != ByGap {
 				continue
 			}
-			if r.starts.next(f.entry+1, e.to) == e.to {
+			if after == e.to {
 				out = append(out, e.to)
 				r.touch(f)
 			}

@@ -63,6 +63,9 @@ type refScanner struct {
 
 const refPasses = 6
 
+// maxFlowBlocks bounds the functions over whose blocks constants are followed.
+const maxFlowBlocks = 1 << 16
+
 // scan collects the references of f. Following constants over blocks is left
 // out for x86, whose addresses are in single instructions, unless deep is set.
 func (r *recovery) scan(s *refScanner, f *fn, deep bool) {
@@ -73,10 +76,10 @@ func (r *recovery) scan(s *refScanner, f *fn, deep bool) {
 		}
 		return
 	}
-	stable := r.constants(s, f)
+	stable := r.constants(s, f) // false also for functions of too many blocks
 	for i := range f.blocks {
 		c := consts{}
-		if s.set[i] && stable {
+		if stable && s.set[i] {
 			c = s.in[i]
 		}
 		r.scanBlock(s, &f.blocks[i], &c, true)
@@ -87,6 +90,10 @@ func (r *recovery) scan(s *refScanner, f *fn, deep bool) {
 // block of f. It gives up, and says so, when a few passes do not settle.
 func (r *recovery) constants(s *refScanner, f *fn) bool {
 	n := len(f.blocks)
+	if n > maxFlowBlocks {
+		s.set = s.set[:0]
+		return false
+	}
 	if cap(s.in) < n {
 		s.in, s.set = make([]consts, n), make([]bool, n)
 	}

@@ -172,7 +172,6 @@ func (e *sinkError) Unwrap() error { return e.err }
 func (c *content) expandable() bool {
 	it := c.it
 	if it.Status == Mismatched {
-		it.Quarantined = true
 		it.note("its content contradicts what is declared and is not expanded")
 		return false
 	}
@@ -307,14 +306,14 @@ func (c *content) finish(failed error, n *Node) error {
 			it.Status = Verified
 		}
 		if !check.Matches {
-			it.Status = Mismatched
+			it.Status, it.Quarantined = Mismatched, true
 			if !w.Continue {
 				return &Mismatch{it, check}
 			}
 		}
 	}
 	if it.Status == Mismatched && n != nil {
-		it.Inside, it.Quarantined = nil, true
+		it.Inside = nil
 		it.note("its content contradicts what is declared; what it holds is left out")
 		if w.Sink != nil {
 			if err := w.Sink.Drop(n); err != nil {

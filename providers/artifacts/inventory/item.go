@@ -43,7 +43,7 @@ type Item struct {
 	Why container.Kind
 	// Limit is the name of the limit that kept it from being read.
 	Limit string
-	// Quarantined content contradicts its digest and was not expanded.
+	// Quarantined content contradicts its digest and is never expanded.
 	Quarantined bool
 	// Inside is what was found in it, nil if it is no container.
 	Inside *Node

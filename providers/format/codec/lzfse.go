@@ -230,7 +230,8 @@ func lzfseBlock(dst, src []byte, raw int) (out, rest []byte, err error) {
 			return bad("the frequencies of lengths or distances are wrong")
 		}
 	}
-	in := newBackward(src[header:header+literalBytes], field(v0, 60, 3)-7)
+	// Short payloads are read together with what lies before them.
+	in := newBackward(src[:header+literalBytes], field(v0, 60, 3)-7)
 	at := [4]int{field(v1, 0, 10), field(v1, 10, 10), field(v1, 20, 10), field(v1, 30, 10)}
 	text := make([]byte, 0, literals)
 	for i := 0; i < literals && !in.bad; i++ {
@@ -242,7 +243,7 @@ func lzfseBlock(dst, src []byte, raw int) (out, rest []byte, err error) {
 	if in.bad {
 		return bad("the literals are damaged")
 	}
-	in = newBackward(src[header+literalBytes:header+literalBytes+lmdBytes], field(v1, 60, 3)-7)
+	in = newBackward(src[:header+literalBytes+lmdBytes], field(v1, 60, 3)-7)
 	lState, mState, dState := field(v2, 32, 10), field(v2, 42, 10), field(v2, 52, 10)
 	if lState >= lStates || mState >= mStates || dState >= dStates {
 		return bad("a state is out of range")

@@ -11,15 +11,19 @@
 package application
 
 import (
+	"cmp"
 	"context"
 	"path"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 
 	"rea/generated/model"
 	"rea/providers/javascript/graph"
+	"rea/providers/javascript/html"
 	"rea/providers/javascript/resolve"
+	"rea/providers/javascript/sourcemap"
 	"rea/providers/javascript/tree"
 	"rea/runtime/progress"
 )
@@ -27,6 +31,8 @@ import (
 // Analyze draws the map of an application.
 func Analyze(ctx context.Context, t *tree.Tree) (*model.ApplicationAnalysis, error) {
 	a := &analysis{ctx: ctx, tree: t, byPath: make(map[string]int, len(t.Files)), units: make([]*unit, len(t.Files)), manifests: map[string]*resolve.Manifest{}}
+	a.documents, a.maps = make([]*html.Document, len(t.Files)), make([]*sourcemap.Map, len(t.Files))
+	a.mapErrors, a.lowered = make([]error, len(t.Files)), make([]bool, len(t.Files))
 	for i := range t.Files {
 		a.byPath[t.Files[i].Path] = i
 	}
@@ -56,13 +62,20 @@ type analysis struct {
 	units     []*unit        // by file, nil for those that are not programs
 	manifests map[string]*resolve.Manifest
 	resolver  *resolve.Resolver
+	documents []*html.Document // by file
+	maps      []*sourcemap.Map // by file: of source maps, and of programs that hold one
+	mapErrors []error          // by file
+	lowered   []bool           // by file: read after its types were taken out
 
 	b *graph.Builder
 	// Nodes that others are joined to.
-	root      int64
-	fileNodes []int64   // by file
-	partNodes [][]int64 // by file and part
-	pending   []pending
+	root       int64
+	fileNodes  []int64   // by file
+	partNodes  [][]int64 // by file and part
+	pending    []pending
+	packages   map[string]int64 // by folder
+	roles      []processRole
+	operations []operation
 }
 
 // Has reports whether a file is there.
@@ -92,6 +105,60 @@ func (a *analysis) readManifests() error {
 
 // readUnits reads programs on all processors.
 func (a *analysis) readUnits() error {
+	return a.each(func(i int) error {
+		f := &a.tree.Files[i]
+		if f.Data == nil {
+			return nil
+		}
+		progress.Report(a.ctx, "parsing "+f.Path)
+		code, module := string(f.Data), a.isModule(f.Path)
+		switch f.Kind {
+		case tree.JavaScript:
+		case tree.TypeScript:
+			lowered, ok := lower(f.Path, code)
+			if !ok {
+				a.lowered[i] = true
+				return nil
+			}
+			a.lowered[i] = true
+			code, module = lowered, true
+		case tree.HTML:
+			a.documents[i] = html.Read(code)
+			inline, isModule, ok := a.documents[i].Code(code)
+			if !ok {
+				return nil
+			}
+			code, module = inline, isModule
+		case tree.SourceMap:
+			m, err := sourcemap.Read(f.Data)
+			if err != nil {
+				a.mapErrors[i] = err
+				return nil
+			}
+			a.maps[i] = m
+			return nil
+		default:
+			return nil
+		}
+		u, err := readUnit(a.ctx, code, f.SHA256, module)
+		if err != nil {
+			return err
+		}
+		a.units[i] = u
+		if inline, ok := sourcemap.Inline(u.mapAddress); ok {
+			m, err := sourcemap.Read(inline)
+			if err != nil {
+				a.mapErrors[i] = err
+			} else {
+				a.maps[i] = m
+			}
+		}
+		return nil
+	})
+}
+
+// each does work for every file, on all processors, until it fails.
+func (a *analysis) each(do func(i int) error) error {
 	work := make(chan int)
 	var wg sync.WaitGroup
 	var once sync.Once
@@ -99,22 +166,17 @@ func (a *analysis) readUnits() error {
 	for range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
 			for i := range work {
-				f := &a.tree.Files[i]
-				progress.Report(a.ctx, "parsing "+f.Path)
-				u, err := readUnit(a.ctx, f, a.isModule(f.Path))
-				if err != nil {
-					once.Do(func() { failure = err })
+				if a.ctx.Err() != nil {
 					continue
 				}
-				a.units[i] = u
+				if err := do(i); err != nil {
+					once.Do(func() { failure = err })
+				}
 			}
 		})
 	}
-	for i := range a.tree.Files {
-		f := &a.tree.Files[i]
-		if (f.Kind == tree.JavaScript || f.Kind == tree.TypeScript) && f.Data != nil && a.ctx.Err() == nil {
-			work <- i
-		}
+	for _, i := range a.largestFirst() {
+		work <- i
 	}
 	close(work)
 	wg.Wait()
@@ -122,6 +184,16 @@ func (a *analysis) readUnits() error {
 		return err
 	}
 	return failure
+}
+
+// largestFirst are the files, so that the last ones to be done are short.
+func (a *analysis) largestFirst() []int {
+	order := make([]int, len(a.tree.Files))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(a.tree.Files[y].Size, a.tree.Files[x].Size) })
+	return order
 }
 
 // isModule reports whether a file is a module by its name or its package.

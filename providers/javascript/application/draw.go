@@ -50,6 +50,12 @@ func (a *analysis) draw() error {
 		}
 	}
 	a.drawLoads()
+	for _, draw := range []func(){a.drawEntries, a.drawDocuments, a.drawMessages, a.drawMaps, a.drawBanners, a.drawRoles} {
+		if err := a.ctx.Err(); err != nil {
+			return err
+		}
+		draw()
+	}
 	return nil
 }
 
@@ -84,7 +90,8 @@ func (a *analysis) files() []model.ApplicationFile {
 // drawFiles draws files and packages.
 func (a *analysis) drawFiles() {
 	a.fileNodes = make([]int64, len(a.tree.Files))
-	packages := map[string]int64{}
+	a.packages = map[string]int64{}
+	packages := a.packages
 	for i := range a.tree.Files {
 		f := &a.tree.Files[i]
 		if m := a.manifests[path.Dir(f.Path)]; m != nil && path.Base(f.Path) == "package.json" {
@@ -166,6 +173,9 @@ func format(u *unit) string {
 }
 
 func (a *analysis) location(file int, at parse.Span) *int64 {
+	if a.lowered[file] {
+		return nil // positions are not those of the file
+	}
 	return a.b.Location(file, at.Start, at.End, a.units[file].lines.of(at.Start))
 }
 
@@ -206,21 +216,29 @@ func (a *analysis) drawImport(file int, from int64, i *facts.Import) {
 
 // relations by kind of fact.
 var relations = map[facts.Kind]model.ApplicationRelation{
-	facts.Endpoint:      model.ApplicationRelationCalls,
-	facts.Route:         model.ApplicationRelationHandles,
-	facts.Storage:       model.ApplicationRelationPersistsTo,
-	facts.Flag:          model.ApplicationRelationReads,
-	facts.Environment:   model.ApplicationRelationReads,
-	facts.Window:        model.ApplicationRelationLoads,
-	facts.BridgeAPI:     model.ApplicationRelationExposes,
-	facts.Worker:        model.ApplicationRelationLoads,
-	facts.ServiceWorker: model.ApplicationRelationLoads,
-	facts.NativeAddon:   model.ApplicationRelationLoads,
-	facts.NativeBinding: model.ApplicationRelationLoads,
-	facts.ChildProcess:  model.ApplicationRelationCalls,
+	facts.Endpoint:    model.ApplicationRelationCalls,
+	facts.Route:       model.ApplicationRelationHandles,
+	facts.Storage:     model.ApplicationRelationPersistsTo,
+	facts.Flag:        model.ApplicationRelationReads,
+	facts.Environment: model.ApplicationRelationReads,
+	facts.BridgeAPI:   model.ApplicationRelationExposes,
 }
 
 func (a *analysis) drawFact(file int, from int64, f *facts.Fact) {
+	switch f.Kind {
+	case facts.Message:
+		a.collectMessage(file, from, f)
+		return
+	case facts.Window:
+		a.drawWindow(file, from, f)
+		return
+	case facts.NativeBinding:
+		a.drawBinding(file, from, f)
+		return
+	case facts.Preload, facts.Document, facts.Worker, facts.ServiceWorker, facts.NativeAddon, facts.ChildProcess:
+		a.drawProcess(file, from, f)
+		return
+	}
 	relation, ok := relations[f.Kind]
 	if !ok {
 		return

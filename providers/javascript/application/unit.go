@@ -12,8 +12,8 @@ import (
 	"rea/providers/javascript/facts"
 	"rea/providers/javascript/parse"
 	"rea/providers/javascript/scope"
+	"rea/providers/javascript/sourcemap"
 	"rea/providers/javascript/symbol"
-	"rea/providers/javascript/tree"
 )
 
 // A unit is what was read from one program. It keeps no syntax tree.
@@ -24,6 +24,9 @@ type unit struct {
 	lines   lines
 	parts   []part // the program itself first, then the modules of its bundles
 	bundles []bundle.Bundle
+
+	mapAddress string // declared source map
+	banners    []banner
 }
 
 // A part is code with imports of its own: the program, or a module packed in it.
@@ -56,9 +59,10 @@ func (l lines) of(at uint32) int {
 	return sort.Search(len(l), func(i int) bool { return l[i] > at })
 }
 
-func readUnit(ctx context.Context, f *tree.File, isModule bool) (*unit, error) {
-	src := string(f.Data)
-	file, err := parse.Parse(ctx, src, parse.Options{Module: isModule})
+// readUnit reads the program of a file; code is its text, or that of the scripts
+// in it.
+func readUnit(ctx context.Context, code, digest string, isModule bool) (*unit, error) {
+	file, err := parse.Parse(ctx, code, parse.Options{Module: isModule})
 	if err != nil {
 		return nil, err
 	}
@@ -66,16 +70,58 @@ func readUnit(ctx context.Context, f *tree.File, isModule bool) (*unit, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	names := symbol.New(file, table)
-	parents := file.Parents()
-	packed := bundle.Detect(&bundle.File{File: file, Scopes: table, Names: names, Parents: parents})
+	p := &bundle.File{File: file, Scopes: table, Names: symbol.New(file, table), Parents: file.Parents()}
+	packed := bundle.Detect(p)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	u := &unit{module: file.Module, errors: file.Errors, failed: file.Failed, lines: newLines(src), bundles: packed.Bundles}
-	found := facts.Extract(&facts.Program{File: file, Scopes: table, Names: names, Roles: packed.Roles, Parents: parents})
-	u.divide(src, f.SHA256, found)
+	u := &unit{module: file.Module, errors: file.Errors, failed: file.Failed, lines: newLines(code), bundles: packed.Bundles}
+	found := extract(p, packed.Roles)
+	if err := u.readEvals(ctx, p, found); err != nil {
+		return nil, err
+	}
+	u.divide(code, digest, found)
+	u.mapAddress = sourcemap.Declared(code)
+	u.banners = banners(file)
 	return u, ctx.Err()
+}
+
+func extract(p *bundle.File, roles map[scope.BindingID]bundle.Role) *facts.Found {
+	return facts.Extract(&facts.Program{File: p.File, Scopes: p.Scopes, Names: p.Names, Roles: roles, Parents: p.Parents})
+}
+
+// readEvals reads modules whose code is compiled at run time. What they say has
+// the place of the text that holds it.
+func (u *unit) readEvals(ctx context.Context, p *bundle.File, found *facts.Found) error {
+	for i := range u.bundles {
+		for j := range u.bundles[i].Modules {
+			m := &u.bundles[i].Modules[j]
+			if m.Eval == 0 {
+				continue
+			}
+			file, err := parse.Parse(ctx, p.EvalWrapper(m), parse.Options{})
+			if err != nil {
+				return err
+			}
+			table := scope.Resolve(file)
+			inner := &bundle.File{File: file, Scopes: table, Names: symbol.New(file, table), Parents: file.Parents()}
+			roles := bundle.ReadEval(inner, m).Roles
+			more := extract(inner, roles)
+			for _, v := range more.Facts {
+				v.At = m.Source
+				found.Facts = append(found.Facts, v)
+			}
+			for _, v := range more.Imports {
+				v.At = m.Source
+				found.Imports = append(found.Imports, v)
+			}
+			for _, v := range more.Exports {
+				v.At = m.Source
+				found.Exports = append(found.Exports, v)
+			}
+		}
+	}
+	return nil
 }
 
 // divide gives each part what lies in it and in no part inside of it.

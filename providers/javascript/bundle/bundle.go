@@ -334,3 +334,47 @@ func (d *detector) later(r parse.Ref) bool {
 	}
 	return false
 }
+
+// EvalWrapper is the text of a module that is compiled at run time, put into a
+// function with the parameters of its wrapper.
+func (f *File) EvalWrapper(m *Module) string {
+	code := f.StringValue(m.Eval)
+	names := [3]string{"module", "exports", "require"}
+	i := 0
+	for k := f.First(f.Kid(m.Func, 1)); k != 0 && i < 3; k = f.Next(k) {
+		if f.Kind(k) == parse.Ident {
+			names[i] = f.NameOf(k)
+		}
+		i++
+	}
+	return "(function(" + names[0] + "," + names[1] + "," + names[2] + "){" + code + "\n})"
+}
+
+// ReadEval reads a module from the text that EvalWrapper made. What it loads gets
+// the place at.
+func ReadEval(f *File, m *Module) *Found {
+	d := &detector{File: f, found: Found{Roles: map[scope.BindingID]Role{}}, taken: map[parse.Ref]bool{}}
+	d.index()
+	fn := d.First(d.First(d.Root))
+	if !d.Kind(fn).IsFunction() {
+		return &d.found
+	}
+	params := d.roles(fn, ModuleRole, ExportsRole, RequireRole)
+	requires := d.webpackRequires(params[2], d.body(fn))
+	m.Requires = m.Requires[:0]
+	at := m.Source
+	for _, q := range requires {
+		q.At = at
+		m.Requires = append(m.Requires, q)
+	}
+	if i := strings.LastIndex(f.Src, "//# sourceURL="); i >= 0 {
+		line, _, _ := strings.Cut(f.Src[i+len("//# sourceURL="):], "\n")
+		line, _, _ = strings.Cut(strings.TrimSpace(line), "?")
+		if _, rest, ok := strings.Cut(line, "://"); ok {
+			if _, p, ok := strings.Cut(rest, "/"); ok {
+				m.Path = p
+			}
+		}
+	}
+	return &d.found
+}

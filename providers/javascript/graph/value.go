@@ -1,6 +1,8 @@
 package graph
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -54,4 +56,18 @@ func number(v float64) jsontext.Value {
 	}
 	t := jsontext.Float(v)
 	return jsontext.Value(t.String())
+}
+
+// Object writes properties as one value, by name.
+func Object(p Properties) jsontext.Value {
+	out := []byte{'{'}
+	for i, name := range slices.Sorted(maps.Keys(p)) {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, Value(name)...)
+		out = append(out, ':')
+		out = append(out, Value(p[name])...)
+	}
+	return append(out, '}')
 }

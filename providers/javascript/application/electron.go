@@ -1,0 +1,306 @@
+package application
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"rea/generated/model"
+	"rea/providers/javascript/facts"
+	"rea/providers/javascript/graph"
+	"rea/providers/javascript/resolve"
+	"rea/providers/javascript/tree"
+)
+
+var fromDocument = graph.Source{
+	Extractor: extractor, Authority: model.ApplicationProvenanceAuthorityHTMLDocument,
+	State: model.ApplicationProvenanceStateObserved, Confidence: model.ApplicationProvenanceConfidenceExact,
+}
+
+var correlated = graph.Source{
+	Extractor: extractor, Authority: model.ApplicationProvenanceAuthorityCorrelation,
+	State: model.ApplicationProvenanceStateInferred, Confidence: model.ApplicationProvenanceConfidenceHigh,
+}
+
+// drawEntries draws what packages start, and which of it is Electron's main
+// process.
+func (a *analysis) drawEntries() {
+	electron := a.usesElectron()
+	for i := range a.tree.Files {
+		dir := path.Dir(a.tree.Files[i].Path)
+		m := a.manifests[dir]
+		node, ok := a.packages[dir]
+		if m == nil || !ok || path.Base(a.tree.Files[i].Path) != "package.json" {
+			continue
+		}
+		inside := strings.Contains(dir+"/", "node_modules/")
+		type entry struct{ kind, value string }
+		entries := []entry{{"main", m.Main}, {"module", m.Module}, {"browser", m.Browser}}
+		names := make([]string, 0, len(m.Bin))
+		for name := range m.Bin {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		for _, name := range names {
+			entries = append(entries, entry{"bin", m.Bin[name]})
+		}
+		if m.Main == "" && !inside && a.Has(path.Join(dir, "index.js")) {
+			entries = append(entries, entry{"main", "index.js"})
+		}
+		for _, e := range entries {
+			if e.value == "" {
+				continue
+			}
+			r := a.resolver.Resolve(path.Join(dir, "package.json"), "./"+strings.TrimPrefix(e.value, "./"), resolve.How{Require: true})
+			if r.Path == "" {
+				a.b.Gap("entry "+e.kind+" of package "+dir, 1, r.Reason)
+				continue
+			}
+			to := a.fileNodes[a.byPath[r.Path]]
+			a.b.Edge(node, to, model.ApplicationRelationLoads, a.b.From(fromPackage), nil, graph.Properties{"entry": e.kind})
+			if electron && e.kind == "main" && !inside {
+				a.role(model.ApplicationNodeKindElectronMain, r.Path, a.root, graph.Properties{"package": m.Name}, inferred(fromPackage, model.ApplicationProvenanceConfidenceHigh, "the main entry of a package in an application that uses Electron"))
+			}
+		}
+	}
+}
+
+// usesElectron reports whether a program outside of node_modules asks for Electron.
+func (a *analysis) usesElectron() bool {
+	for i, u := range a.units {
+		if u == nil || strings.Contains(a.tree.Files[i].Path, "node_modules/") {
+			continue
+		}
+		for j := range u.parts {
+			for k := range u.parts[j].imports {
+				if s := u.parts[j].imports[k].Specifier; s == "electron" || strings.HasPrefix(s, "electron/") {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// role draws a process that runs a file.
+func (a *analysis) role(kind model.ApplicationNodeKind, file string, parent int64, p graph.Properties, source graph.Source) int64 {
+	node := a.b.Node(kind, graph.Local(file), file, a.b.From(source), nil, p)
+	a.b.Edge(parent, node, model.ApplicationRelationContains, a.b.From(source), nil, nil)
+	a.b.Edge(node, a.fileNodes[a.byPath[file]], model.ApplicationRelationLoads, a.b.From(source), nil, nil)
+	a.roles = append(a.roles, processRole{kind, file})
+	return node
+}
+
+// A processRole is a file that a process begins with.
+type processRole struct {
+	kind model.ApplicationNodeKind
+	file string
+}
+
+// find looks for a file that code in another names: beside it, at the root of
+// its package, and at the root of the application.
+func (a *analysis) find(from, name string) string {
+	name, _, _ = strings.Cut(name, "?")
+	name, _, _ = strings.Cut(name, "#")
+	name = strings.TrimPrefix(name, "file://")
+	if name == "" {
+		return ""
+	}
+	dirs := []string{path.Dir(from)}
+	for d := path.Dir(from); d != "." && d != "/"; d = path.Dir(d) {
+		if a.manifests[d] != nil {
+			dirs = append(dirs, d)
+			break
+		}
+	}
+	dirs = append(dirs, ".")
+	for _, d := range dirs {
+		p := path.Join(d, name)
+		for _, ext := range []string{"", ".js", ".cjs", ".mjs", ".html", "/index.js", "/index.html", ".ts"} {
+			if a.Has(p + ext) {
+				return p + ext
+			}
+		}
+	}
+	return ""
+}
+
+// drawProcess draws a fact that starts a file: a preload script, a document, a
+// worker, a child process or a native add-on.
+func (a *analysis) drawProcess(file int, from int64, f *facts.Fact) {
+	at := a.location(file, f.At)
+	p := graph.Properties{"via": f.Via}
+	for _, d := range f.Details {
+		p[d.Name] = d.Value
+	}
+	kind, relation := processKind(f)
+	found := ""
+	if !f.Dynamic {
+		found = a.find(a.tree.Files[file].Path, f.Name)
+	}
+	source := fromSyntax
+	key := a.tree.Files[file].Path + "@" + itoa(int(f.At.Start))
+	switch {
+	case f.Dynamic:
+		source = unknown(fromSyntax, "the file is only known when the program runs")
+	case found == "" && f.Kind != facts.ChildProcess:
+		source = unknown(fromSyntax, "no such file in the application")
+	}
+	if found != "" {
+		key = found
+	} else if !f.Dynamic {
+		key = f.Name
+	}
+	node := a.b.Node(kind, graph.Local(key), f.Name, a.b.From(source), nil, p)
+	a.b.Edge(from, node, relation, a.b.From(source), at, graph.Properties{"via": f.Via})
+	if found != "" {
+		a.b.Edge(node, a.fileNodes[a.byPath[found]], model.ApplicationRelationLoads, a.b.From(inferred(fromSyntax, model.ApplicationProvenanceConfidenceHigh, "a path joined to the folder of the program")), nil, nil)
+		a.roles = append(a.roles, processRole{kind, found})
+	}
+}
+
+func processKind(f *facts.Fact) (model.ApplicationNodeKind, model.ApplicationRelation) {
+	switch f.Kind {
+	case facts.Preload:
+		return model.ApplicationNodeKindElectronPreload, model.ApplicationRelationLoads
+	case facts.Document:
+		return model.ApplicationNodeKindElectronRenderer, model.ApplicationRelationLoads
+	case facts.Worker:
+		return model.ApplicationNodeKindWorker, model.ApplicationRelationLoads
+	case facts.ServiceWorker:
+		return model.ApplicationNodeKindServiceWorker, model.ApplicationRelationLoads
+	case facts.NativeAddon:
+		return model.ApplicationNodeKindNativeBinding, model.ApplicationRelationLoads
+	}
+	for _, d := range f.Details {
+		if d.Name == "process" && d.Value == "utility" {
+			return model.ApplicationNodeKindElectronUtility, model.ApplicationRelationLoads
+		}
+	}
+	return model.ApplicationNodeKindChildProcess, model.ApplicationRelationCalls
+}
+
+// drawBinding draws a request for a native add-on by name, and the file that it
+// must mean when only one has the name.
+func (a *analysis) drawBinding(file int, from int64, f *facts.Fact) {
+	at := a.location(file, f.At)
+	var candidates []int
+	if !f.Dynamic {
+		want := strings.TrimSuffix(path.Base(f.Name), ".node")
+		for i := range a.tree.Files {
+			if a.tree.Files[i].Kind == tree.Native && strings.TrimSuffix(path.Base(a.tree.Files[i].Path), ".node") == want {
+				candidates = append(candidates, i)
+			}
+		}
+	}
+	key := "binding " + f.Name
+	source := fromSyntax
+	if f.Dynamic {
+		key = a.tree.Files[file].Path + "@" + itoa(int(f.At.Start))
+		source = unknown(fromSyntax, "its name is only known when the program runs")
+	}
+	node := a.b.Node(model.ApplicationNodeKindNativeBinding, graph.Local(key), f.Name, a.b.From(source), nil, graph.Properties{"candidates": len(candidates)})
+	a.b.Edge(from, node, model.ApplicationRelationLoads, a.b.From(source), at, graph.Properties{"via": f.Via})
+	if len(candidates) == 1 {
+		a.b.Edge(node, a.fileNodes[candidates[0]], model.ApplicationRelationLoads, a.b.From(inferred(correlated, model.ApplicationProvenanceConfidenceHigh, "the only add-on of that name")), nil, nil)
+	}
+}
+
+// drawWindow draws a window and the preload script that its options name.
+func (a *analysis) drawWindow(file int, from int64, f *facts.Fact) {
+	p := graph.Properties{"class": f.Name, "file": a.tree.Files[file].Path}
+	preload := ""
+	options := graph.Properties{}
+	for _, d := range f.Details {
+		options[d.Name] = d.Value
+		if text, ok := d.Value.(string); ok && d.Name == "webPreferences.preload" {
+			preload = a.find(a.tree.Files[file].Path, text)
+		}
+	}
+	if f.Dynamic {
+		p["options_known"] = false
+	} else {
+		p["options_known"] = true
+		p["options"] = graph.Object(options)
+	}
+	at := a.location(file, f.At)
+	node := a.b.Node(model.ApplicationNodeKindBrowserWindow, graph.Local(a.tree.Files[file].Path+"@"+itoa(int(f.At.Start))), f.Name, a.b.From(fromSyntax), at, p)
+	a.b.Edge(from, node, model.ApplicationRelationLoads, a.b.From(fromSyntax), at, nil)
+	if preload != "" {
+		a.b.Edge(node, a.fileNodes[a.byPath[preload]], model.ApplicationRelationLoads, a.b.From(fromSyntax), nil, graph.Properties{"as": "preload"})
+	}
+}
+
+// drawDocuments draws the scripts of documents.
+func (a *analysis) drawDocuments() {
+	for i, d := range a.documents {
+		if d == nil {
+			continue
+		}
+		from := a.fileNodes[i]
+		if d.Title != "" {
+			a.b.Set(from, "title", d.Title)
+		}
+		if d.Policy != "" {
+			a.b.Set(from, "content_security_policy", d.Policy)
+		}
+		if d.Unclosed {
+			a.b.Gap("markup of "+a.tree.Files[i].Path, -1, "the document ends inside of a tag or script")
+		}
+		for _, s := range d.Scripts {
+			at := a.b.Location(i, uint32(s.Start), uint32(s.End), 1+strings.Count(string(a.tree.Files[i].Data[:s.Start]), "\n"))
+			if s.Inline {
+				continue
+			}
+			p := graph.Properties{"src": clean(s.Src), "module": s.Module}
+			if s.Preload {
+				p["preload"] = true
+			}
+			if target := a.scriptOf(i, d.Base, s.Src); target != "" {
+				a.b.Edge(from, a.fileNodes[a.byPath[target]], model.ApplicationRelationLoads, a.b.From(fromDocument), at, p)
+				continue
+			}
+			source := unknown(fromDocument, "no such file in the application")
+			kind, key := model.ApplicationNodeKindExternalModule, "script "+clean(s.Src)
+			if strings.Contains(s.Src, "://") {
+				source = fromDocument
+			}
+			to := a.b.Node(kind, graph.Local(key), clean(s.Src), a.b.From(source), nil, graph.Properties{"builtin": false})
+			a.b.Edge(from, to, model.ApplicationRelationLoads, a.b.From(source), at, p)
+		}
+	}
+}
+
+func clean(address string) string {
+	text, ok := facts.Clean(address)
+	if !ok {
+		return ""
+	}
+	return text
+}
+
+func (a *analysis) scriptOf(i int, base, src string) string {
+	src, _, _ = strings.Cut(src, "?")
+	src, _, _ = strings.Cut(src, "#")
+	if src == "" || strings.Contains(src, "://") {
+		return ""
+	}
+	dir := path.Dir(a.tree.Files[i].Path)
+	if base != "" && !strings.Contains(base, "://") {
+		dir = path.Join(dir, base)
+	}
+	if strings.HasPrefix(src, "/") {
+		for d := dir; ; d = path.Dir(d) { // the root of the site is one of the folders above
+			if p := path.Join(d, src); a.Has(p) {
+				return p
+			}
+			if d == "." || d == "/" {
+				return ""
+			}
+		}
+	}
+	if p := path.Join(dir, src); a.Has(p) {
+		return p
+	}
+	return ""
+}

@@ -1,0 +1,125 @@
+package application
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"net/url"
+	"path"
+	"strings"
+
+	"rea/generated/model"
+	"rea/providers/javascript/graph"
+	"rea/providers/javascript/sourcemap"
+	"rea/providers/javascript/tree"
+)
+
+var fromMap = graph.Source{
+	Extractor: extractor, Authority: model.ApplicationProvenanceAuthoritySourceMap,
+	State: model.ApplicationProvenanceStateObserved, Confidence: model.ApplicationProvenanceConfidenceExact,
+}
+
+// drawMaps draws source maps and the files that they say programs were made of.
+func (a *analysis) drawMaps() {
+	for i := range a.tree.Files {
+		f := &a.tree.Files[i]
+		if f.Kind == tree.SourceMap {
+			a.drawMapErrors(i)
+			if m := a.maps[i]; m != nil {
+				a.drawSources(i, a.fileNodes[i], m)
+			}
+		}
+	}
+	for i, u := range a.units {
+		if u == nil || u.mapAddress == "" {
+			continue
+		}
+		a.drawDeclaredMap(i, u.mapAddress)
+	}
+}
+
+func (a *analysis) drawMapErrors(i int) {
+	if err := a.mapErrors[i]; err != nil {
+		a.b.Gap("source map of "+a.tree.Files[i].Path, -1, err.Error())
+	}
+}
+
+// drawDeclaredMap joins a program to the map it names: one it holds, or a file.
+func (a *analysis) drawDeclaredMap(i int, address string) {
+	from := a.fileNodes[i]
+	if strings.HasPrefix(address, "data:") {
+		a.drawMapErrors(i)
+		m := a.maps[i]
+		if m == nil {
+			return
+		}
+		body, _ := sourcemap.Inline(address)
+		sum := sha256.Sum256(body)
+		id := graph.Path(a.tree.Files[i].Path+"#source-map", hex.EncodeToString(sum[:]))
+		node := a.b.Node(model.ApplicationNodeKindSourceMap, id, a.tree.Files[i].Path, a.b.From(fromMap), nil, graph.Properties{"inline": true, "size": int64(len(body))})
+		a.b.Edge(from, node, model.ApplicationRelationMapsTo, a.b.From(fromMap), nil, graph.Properties{"inline": true})
+		a.drawSources(i, node, m)
+		return
+	}
+	name, err := url.PathUnescape(address)
+	if err != nil {
+		name = address
+	}
+	name, _, _ = strings.Cut(name, "?")
+	if p := path.Join(path.Dir(a.tree.Files[i].Path), name); !strings.Contains(name, "://") && a.Has(p) {
+		a.b.Edge(from, a.fileNodes[a.byPath[p]], model.ApplicationRelationMapsTo, a.b.From(fromMap), nil, nil)
+		return
+	}
+	clean := address
+	if strings.Contains(address, "://") {
+		if u, err := url.Parse(address); err == nil {
+			clean = u.Scheme + "://" + u.Host + u.Path
+		}
+	}
+	source := fromMap
+	source.State, source.Confidence, source.Reason = model.ApplicationProvenanceStateUnavailable, model.ApplicationProvenanceConfidenceUnknown, "the source map is not in the application"
+	node := a.b.Node(model.ApplicationNodeKindSourceMap, graph.Local("declared "+path.Join(path.Dir(a.tree.Files[i].Path), clean)), clean, a.b.From(source), nil, nil)
+	a.b.Edge(from, node, model.ApplicationRelationMapsTo, a.b.From(source), nil, nil)
+}
+
+// drawSources draws the original files of a map, each with how much of the
+// program comes from it.
+func (a *analysis) drawSources(file int, node int64, m *sourcemap.Map) {
+	if len(m.Notes) > 0 {
+		a.b.Set(node, "notes", m.Notes)
+	}
+	a.b.Set(node, "names", len(m.Names))
+	a.b.Set(node, "segments", len(m.Segments))
+	type use struct {
+		segments, runs int64
+		first          *sourcemap.Run
+	}
+	uses := make([]use, len(m.Sources))
+	runs := m.Runs()
+	for i := range runs {
+		u := &uses[runs[i].Source]
+		u.segments += int64(runs[i].Segments)
+		u.runs++
+		if u.first == nil {
+			u.first = &runs[i]
+		}
+	}
+	for i := range m.Sources {
+		s := &m.Sources[i]
+		if s.Path == "" && !s.HasContent {
+			continue
+		}
+		p := graph.Properties{"path": s.Path, "segments": uses[i].segments, "ranges": uses[i].runs, "has_content": s.HasContent}
+		if s.HasContent {
+			p["size"] = len(s.Content)
+		}
+		if s.Ignored {
+			p["ignored"] = true
+		}
+		if r := uses[i].first; r != nil {
+			p["generated_line"], p["generated_column"] = int(r.Line)+1, int(r.Column)
+		}
+		id := graph.Identity{Strategy: model.ApplicationNodeIdentityStrategySourceMapOriginal, Key: s.Path, SHA256: s.SHA256()}
+		to := a.b.Node(model.ApplicationNodeKindSourceModule, id, s.Path, a.b.From(fromMap), nil, p)
+		a.b.Edge(node, to, model.ApplicationRelationContains, a.b.From(fromMap), nil, nil)
+	}
+}

@@ -1,0 +1,167 @@
+package application
+
+import (
+	"maps"
+	"slices"
+
+	"rea/generated/model"
+	"rea/providers/javascript/facts"
+	"rea/providers/javascript/graph"
+)
+
+// An operation is one place that sends on a channel or handles what comes.
+type operation struct {
+	name, direction string
+	kind            string // send, invoke, listen or handle
+	from            int64  // node of the module
+	handler         int64  // node of the handler, for those
+	at              *int64
+	via             string
+	dynamic         bool
+	order           int
+}
+
+func (o *operation) handles() bool { return o.kind == "listen" || o.kind == "handle" }
+
+// answers reports whether a handler gets what a sender sends.
+func (o *operation) answers(sender *operation) bool {
+	return o.direction == sender.direction && (o.kind == "handle") == (sender.kind == "invoke")
+}
+
+func (a *analysis) collectMessage(file int, from int64, f *facts.Fact) {
+	o := operation{name: f.Name, from: from, at: a.location(file, f.At), via: f.Via, dynamic: f.Dynamic, order: len(a.operations)}
+	for _, d := range f.Details {
+		switch d.Name {
+		case "operation":
+			o.kind, _ = d.Value.(string)
+		case "direction":
+			o.direction, _ = d.Value.(string)
+		}
+	}
+	if o.handles() {
+		source := fromSyntax
+		if f.Dynamic {
+			source = unknown(fromSyntax, "its channel is only known when the program runs")
+		}
+		o.handler = a.b.Node(model.ApplicationNodeKindIpcHandler, graph.Local(a.tree.Files[file].Path+"@"+itoa(int(f.At.Start))), f.Name, a.b.From(source), o.at,
+			graph.Properties{"operation": o.kind, "direction": o.direction, "via": f.Via})
+		a.b.Edge(from, o.handler, model.ApplicationRelationContains, a.b.From(fromSyntax), o.at, nil)
+	}
+	a.operations = append(a.operations, o)
+}
+
+// Pairings of operations with the other side of their channel.
+const (
+	paired    = "paired"    // one handler answers, and its channel is literal
+	ambiguous = "ambiguous" // several handlers could
+	unpaired  = "unpaired"  // no handler of that literal channel was found
+	dynamic   = "dynamic"   // the channel is only known when the program runs
+)
+
+type channelKey struct{ direction, name string }
+
+// drawMessages draws channels, and pairs what is sent with what handles it. Only
+// a literal channel with one possible handler is a pair.
+func (a *analysis) drawMessages() {
+	channels := map[channelKey][]*operation{}
+	dynamicHandlers := map[string]int{}
+	for i := range a.operations {
+		o := &a.operations[i]
+		if o.dynamic {
+			a.drawDynamic(o)
+			if o.handles() {
+				dynamicHandlers[o.direction]++
+			}
+			continue
+		}
+		key := channelKey{o.direction, o.name}
+		channels[key] = append(channels[key], o)
+	}
+	keys := slices.SortedFunc(maps.Keys(channels), func(x, y channelKey) int {
+		return channels[x][0].order - channels[y][0].order
+	})
+	for _, key := range keys {
+		a.drawChannel(key, channels[key], dynamicHandlers[key.direction])
+	}
+}
+
+func (a *analysis) drawDynamic(o *operation) {
+	source := unknown(fromSyntax, "the channel is only known when the program runs")
+	node := a.b.Node(model.ApplicationNodeKindIpcChannel, graph.Local("dynamic "+itoa(o.order)+" "+a.b.Nodes[o.from].ID), "", a.b.From(source), o.at, graph.Properties{"direction": o.direction, "pairing": dynamic})
+	a.joinChannel(o, node, source, dynamic)
+}
+
+func (a *analysis) joinChannel(o *operation, channel int64, source graph.Source, pairing string) {
+	p := graph.Properties{"via": o.via, "pairing": pairing}
+	switch o.kind {
+	case "send":
+		a.b.Edge(o.from, channel, model.ApplicationRelationSends, a.b.From(source), o.at, p)
+	case "invoke":
+		a.b.Edge(o.from, channel, model.ApplicationRelationInvokes, a.b.From(source), o.at, p)
+	default:
+		a.b.Edge(o.handler, channel, model.ApplicationRelationHandles, a.b.From(source), o.at, p)
+	}
+}
+
+func (a *analysis) drawChannel(key channelKey, operations []*operation, dynamicHandlers int) {
+	senders, handlers := int64(0), int64(0)
+	for _, o := range operations {
+		if o.handles() {
+			handlers++
+		} else {
+			senders++
+		}
+	}
+	node := a.b.Node(model.ApplicationNodeKindIpcChannel, graph.Local(key.direction+" "+key.name), key.name, a.b.From(fromSyntax), nil,
+		graph.Properties{"direction": key.direction, "senders": senders, "handlers": handlers})
+	overall := ""
+	for _, o := range operations {
+		var others []*operation
+		for _, other := range operations {
+			if o.handles() && o.answers(other) && !other.handles() || other.handles() && other.answers(o) && !o.handles() {
+				others = append(others, other)
+			}
+		}
+		pairing := unpaired
+		switch {
+		case o.handles() && len(others) > 0:
+			pairing = paired
+			if rivals(o, operations) {
+				pairing = ambiguous
+			}
+		case len(others) == 1:
+			pairing = paired
+			a.b.Edge(o.from, others[0].handler, model.ApplicationRelationCalls, a.b.From(inferred(correlated, model.ApplicationProvenanceConfidenceHigh, "the only handler of a literal channel")), o.at, graph.Properties{"channel": key.name})
+		case len(others) > 1:
+			pairing = ambiguous
+		}
+		if overall == "" || rank(pairing) > rank(overall) {
+			overall = pairing
+		}
+		a.joinChannel(o, node, fromSyntax, pairing)
+	}
+	a.b.Set(node, "pairing", overall)
+	if overall == unpaired && dynamicHandlers > 0 {
+		a.b.Set(node, "dynamic_handlers", dynamicHandlers)
+	}
+}
+
+// rivals reports whether another handler answers the same messages.
+func rivals(o *operation, operations []*operation) bool {
+	return slices.ContainsFunc(operations, func(other *operation) bool {
+		return other != o && other.handles() && other.kind == o.kind && other.direction == o.direction
+	})
+}
+
+// rank orders pairings by how much they say.
+func rank(pairing string) int {
+	switch pairing {
+	case ambiguous:
+		return 3
+	case paired:
+		return 2
+	case unpaired:
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,246 @@
+// Package html finds the scripts of an HTML document. It reads tags as browsers'
+// tokenizers do, and nothing else of the document.
+package html
+
+import (
+	"strings"
+)
+
+// A Script is a script element, or a link that loads a module ahead.
+type Script struct {
+	Src        string // "" for inline code
+	Type       string
+	Start, End int // of the tag, or of inline code
+	Inline     bool
+	Module     bool
+	Preload    bool
+}
+
+// A Document is what was found in a document.
+type Document struct {
+	Scripts  []Script
+	Frames   []string // addresses of frames and webviews
+	Policy   string   // Content-Security-Policy of a meta element
+	Title    string
+	Base     string
+	Unclosed bool // it ended inside of a tag or script
+}
+
+const maxScripts = 10_000
+
+// Read reads a document. Its cost is linear, and it always ends.
+func Read(src string) *Document {
+	d := &Document{}
+	for i := 0; i < len(src); {
+		open := strings.IndexByte(src[i:], '<')
+		if open < 0 {
+			break
+		}
+		i += open
+		if strings.HasPrefix(src[i:], "<!--") {
+			end := strings.Index(src[i+4:], "-->")
+			if end < 0 {
+				d.Unclosed = true
+				return d
+			}
+			i += 4 + end + 3
+			continue
+		}
+		if i+1 >= len(src) || !letter(src[i+1]) {
+			i++
+			continue
+		}
+		t, end, ok := readTag(src, i)
+		if !ok {
+			d.Unclosed = true
+			return d
+		}
+		i = d.tag(src, t, i, end)
+	}
+	return d
+}
+
+type tag struct {
+	name       string
+	attributes []attribute
+}
+
+type attribute struct{ name, value string }
+
+func (t *tag) get(name string) (string, bool) {
+	for _, a := range t.attributes {
+		if a.name == name {
+			return a.value, true
+		}
+	}
+	return "", false
+}
+
+func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+
+func space(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' }
+
+// readTag reads the start tag at i; end is behind its ">".
+func readTag(src string, i int) (t tag, end int, ok bool) {
+	start := i + 1
+	for i = start; i < len(src) && !space(src[i]) && src[i] != '>' && src[i] != '/'; i++ {
+	}
+	t.name = strings.ToLower(src[start:i])
+	for i < len(src) {
+		switch c := src[i]; {
+		case c == '>':
+			return t, i + 1, true
+		case space(c) || c == '/':
+			i++
+		default:
+			begin := i
+			for i++; i < len(src) && !space(src[i]) && src[i] != '>' && src[i] != '/' && src[i] != '='; i++ {
+			}
+			a := attribute{name: strings.ToLower(src[begin:i])}
+			for i < len(src) && space(src[i]) {
+				i++
+			}
+			if i < len(src) && src[i] == '=' {
+				for i++; i < len(src) && space(src[i]); i++ {
+				}
+				a.value, i = readValue(src, i)
+			}
+			if len(t.attributes) < 1000 {
+				t.attributes = append(t.attributes, a)
+			}
+		}
+	}
+	return t, i, false
+}
+
+func readValue(src string, i int) (string, int) {
+	if i < len(src) && (src[i] == '"' || src[i] == '\'') {
+		end := strings.IndexByte(src[i+1:], src[i])
+		if end < 0 {
+			return src[i+1:], len(src)
+		}
+		return unescape(src[i+1 : i+1+end]), i + end + 2
+	}
+	start := i
+	for i < len(src) && !space(src[i]) && src[i] != '>' {
+		i++
+	}
+	return unescape(src[start:i]), i
+}
+
+var entities = strings.NewReplacer("&amp;", "&", "&quot;", `"`, "&#39;", "'", "&lt;", "<", "&gt;", ">")
+
+func unescape(s string) string {
+	if strings.IndexByte(s, '&') < 0 {
+		return s
+	}
+	return entities.Replace(s)
+}
+
+// tag takes what a tag says, and gives where reading goes on.
+func (d *Document) tag(src string, t tag, start, end int) int {
+	switch t.name {
+	case "script":
+		return d.script(src, t, start, end)
+	case "style", "textarea", "noscript", "title", "xmp":
+		close := closing(src, end, t.name)
+		if close < 0 {
+			d.Unclosed = true
+			return len(src)
+		}
+		if t.name == "title" && d.Title == "" {
+			d.Title = strings.TrimSpace(unescape(src[end:close]))
+		}
+		return close
+	case "link":
+		rel, _ := t.get("rel")
+		as, _ := t.get("as")
+		if href, ok := t.get("href"); ok && (rel == "modulepreload" || rel == "preload" && as == "script") && len(d.Scripts) < maxScripts {
+			d.Scripts = append(d.Scripts, Script{Src: href, Start: start, End: end, Module: rel == "modulepreload", Preload: true})
+		}
+	case "iframe", "webview", "frame", "embed":
+		if address, ok := t.get("src"); ok && len(d.Frames) < maxScripts {
+			d.Frames = append(d.Frames, address)
+		}
+	case "meta":
+		if equiv, _ := t.get("http-equiv"); strings.EqualFold(equiv, "Content-Security-Policy") && d.Policy == "" {
+			d.Policy, _ = t.get("content")
+		}
+	case "base":
+		if href, ok := t.get("href"); ok && d.Base == "" {
+			d.Base = href
+		}
+	}
+	return end
+}
+
+func (d *Document) script(src string, t tag, start, end int) int {
+	close := closing(src, end, "script")
+	if close < 0 {
+		d.Unclosed = true
+		close = len(src)
+	}
+	if len(d.Scripts) >= maxScripts {
+		return close
+	}
+	s := Script{Start: start, End: end}
+	s.Type, _ = t.get("type")
+	s.Type = strings.ToLower(strings.TrimSpace(s.Type))
+	s.Module = s.Type == "module"
+	s.Src, _ = t.get("src")
+	if _, has := t.get("src"); !has {
+		s.Inline, s.Start, s.End = true, end, close
+	}
+	d.Scripts = append(d.Scripts, s)
+	return close
+}
+
+// Runs reports whether a script is code, not data.
+func (s *Script) Runs() bool {
+	switch s.Type {
+	case "", "module", "text/javascript", "application/javascript", "text/ecmascript", "application/ecmascript", "application/x-javascript", "text/babel", "text/jsx":
+		return true
+	}
+	return false
+}
+
+// closing is where the end tag of an element begins that holds no markup, or -1.
+func closing(src string, from int, name string) int {
+	for i := from; ; {
+		at := strings.Index(src[i:], "</")
+		if at < 0 {
+			return -1
+		}
+		i += at
+		rest := src[i+2:]
+		if len(rest) >= len(name) && strings.EqualFold(rest[:len(name)], name) && (len(rest) == len(name) || space(rest[len(name)]) || rest[len(name)] == '>' || rest[len(name)] == '/') {
+			return i
+		}
+		i += 2
+	}
+}
+
+// Code is the document with everything but its inline code blanked, so that the
+// code has the places it has in the document. ok is false when there is none.
+func (d *Document) Code(src string) (code string, module, ok bool) {
+	out := make([]byte, len(src))
+	for i := range out {
+		out[i] = ' '
+		if c := src[i]; c == '\n' || c == '\r' {
+			out[i] = c
+		}
+	}
+	for i := range d.Scripts {
+		s := &d.Scripts[i]
+		if !s.Inline || !s.Runs() || strings.TrimSpace(src[s.Start:s.End]) == "" {
+			continue
+		}
+		copy(out[s.Start:], src[s.Start:s.End])
+		if s.End < len(out) {
+			out[s.End] = ';'
+		}
+		ok = true
+		module = module || s.Module
+	}
+	return string(out), module, ok
+}

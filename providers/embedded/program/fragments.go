@@ -106,6 +106,7 @@ func (r *recovery) mergeParts() (bool, error) {
 			into[m.part] = p
 		}
 	}
+	var leaders []uint32
 	for _, m := range merges {
 		p := into[m.part]
 		for i := 0; i < 16 && p != nil; i++ {
@@ -118,44 +119,52 @@ func (r *recovery) mergeParts() (bool, error) {
 		if p == nil || p.entry == m.part || into[p.entry] != nil {
 			continue
 		}
-		r.absorb(r.byEntry[m.part], p)
-	}
-	var leaders []uint32
-	for part := range into {
-		leaders = append(leaders, part)
+		if r.absorb(r.byEntry[m.part], p) {
+			leaders = append(leaders, m.part)
+		}
 	}
 	slices.Sort(leaders)
+	r.dropAll(leaders)
+	for _, f := range r.funcs { // whoever left for a part may now enter it, or not
+		for _, e := range f.exits {
+			if _, part := slices.BinarySearch(leaders, e.to); part {
+				r.touch(f)
+				break
+			}
+		}
+	}
+	r.reownExtents()
 	return true, r.d.run(r.ctx, r.workers, leaders)
 }
 
-// absorb makes part a piece of p.
-func (r *recovery) absorb(part, p *fn) {
+// absorb makes part a piece of p. The caller drops it from the functions.
+func (r *recovery) absorb(part, p *fn) bool {
 	if part == nil || part == p {
-		return
+		return false
 	}
-	if len(part.extents) > 0 {
-		for i := range r.extents {
-			if r.extents[i].owner == part.entry {
-				r.extents[i].owner = p.entry
-			}
-		}
-		if len(p.extents) > 0 {
-			p.extents = append(p.extents, part.extents...)
-			slices.SortFunc(p.extents, func(a, b span) int { return cmp.Compare(a.lo, b.lo) })
-		}
+	if len(part.extents) > 0 && len(p.extents) > 0 {
+		p.extents = append(p.extents, part.extents...)
+		slices.SortFunc(p.extents, func(a, b span) int { return cmp.Compare(a.lo, b.lo) })
 	}
 	p.pads = append(p.pads, part.pads...)
 	if _, orphan := r.parts[part.entry]; orphan {
 		p.pads = append(p.pads, part.entry) // reached from p, whether or not the jump is seen
 	}
 	r.touch(p)
-	r.drop(part.entry)
 	r.parts[part.entry] = p.entry
-	for _, f := range r.funcs { // whoever left for the part may now enter it, or not
-		for _, e := range f.exits {
-			if e.to == part.entry {
-				r.touch(f)
+	return true
+}
+
+// reownExtents gives the extents of parts to the functions they belong to now.
+func (r *recovery) reownExtents() {
+	for i := range r.extents {
+		e := &r.extents[i]
+		for k := 0; k < 16; k++ {
+			p, ok := r.parts[e.owner]
+			if !ok || p == none || r.byEntry[e.owner] != nil {
+				break
 			}
+			e.owner = p
 		}
 	}
 }

@@ -17,6 +17,9 @@ func (a *app) root() *ffcli.Command {
 		Subcommands: []*ffcli.Command{
 			a.analyzeCommand(),
 			a.serverCommand(),
+			a.setupCommand(),
+			a.uninstallCommand(),
+			a.snippetCommand(),
 			a.providersCommand(),
 			a.catalogCommand(),
 			a.versionCommand(),

@@ -14,8 +14,18 @@
 //     which may add starts or successors and send the two stages before it
 //     round again (jumptable.go, promote.go, fragments.go, pointers.go);
 //   - gaps: code no table and no reference leads to (gaps.go);
+//   - holes: unreached code inside a function's own range (holes.go);
 //   - a last pass over the owned blocks for references (refs.go) and one over
 //     the data for pointers and strings (datarefs.go, strings.go).
+//
+// Lists are indexed, not linked: FunctionAt, FunctionContaining and
+// FunctionNamed give indices into Functions; FunctionRanges, FunctionBlocks,
+// BlockEdges, CallsIn, RefsFrom and the like give slices of the flat lists, and
+// RefsTo, CallsTo and Named walk their indices by target.
+//
+// A block ends where compilers end theirs: a call that returns does not end one
+// unless it may throw, a conditional jump directly followed by another jump
+// ends one together with it, and padding before an aligned block is no block.
 //
 // A Program is immutable and safe for concurrent use. What recovery could not
 // settle is listed (Unresolved, Gaps, Notes), not filled with a guess.

@@ -26,6 +26,7 @@ func (e *Engine) Annotate(ctx context.Context, changes []engine.Annotation) ([]*
 	for i, c := range changes {
 		if c.Kind == engine.NameNote {
 			e.remember(c.Address, c.Value, previous[i])
+			e.pinned[c.Address] = true
 		}
 	}
 	return previous, nil
@@ -68,7 +69,8 @@ func (e *Engine) apply(ctx context.Context, changes []engine.Annotation) ([]*str
 
 // showNames brings the analyst's names into the engine's copy before its
 // decompiler is asked, and takes those back that are gone. A name that the
-// engine refuses stays as it was there.
+// engine refuses stays as it was there, and one that was set in the copy alone
+// stays until the analyst names the address.
 func (e *Engine) showNames(ctx context.Context) error {
 	if !e.config.ShowsNames {
 		return nil
@@ -79,12 +81,13 @@ func (e *Engine) showNames(ctx context.Context) error {
 	now := map[model.Address]bool{}
 	for addr, name := range e.config.Names.AllNames() {
 		now[addr] = true
+		delete(e.pinned, addr)
 		if shown, ok := e.shown[addr]; !ok || shown != name {
 			changes = append(changes, engine.Annotation{Address: addr, Kind: engine.NameNote, Value: &name})
 		}
 	}
 	for addr := range e.shown {
-		if !now[addr] {
+		if !now[addr] && !e.pinned[addr] {
 			changes = append(changes, engine.Annotation{Address: addr, Kind: engine.NameNote, Value: e.before[addr]})
 		}
 	}

@@ -154,11 +154,30 @@ func basicBlocks(blocks []facts.Block) []model.BasicBlock {
 			Start: model.Address(blk.Start), End: model.Address(blk.End), Instructions: int64(blk.Instructions), Successors: []model.Successor{},
 		}
 		for _, next := range blk.Next {
+			if next.Kind == "" {
+				next.Kind = string(edgeKind(&blk, next.To))
+			}
 			row.Successors = append(row.Successors, model.Successor{Address: model.Address(next.To), Kind: model.EdgeKind(next.Kind)})
 		}
 		out[i] = row
 	}
 	return out
+}
+
+// edgeKind tells from the shape of a block why control goes to one of its
+// successors, for engines that do not say.
+func edgeKind(b *facts.Block, to uint64) model.EdgeKind {
+	switch {
+	case len(b.Next) > 2:
+		return model.EdgeKindTable
+	case len(b.Next) == 2 && to == b.End:
+		return model.EdgeKindNotTaken
+	case len(b.Next) == 2:
+		return model.EdgeKindTaken
+	case to == b.End:
+		return model.EdgeKindFallthrough
+	}
+	return model.EdgeKindJump
 }
 
 // line is the row of an instruction; its bytes are those of the file.

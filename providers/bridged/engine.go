@@ -58,6 +58,7 @@ type Engine struct {
 	syncing sync.Mutex
 	shown   map[model.Address]string // analyst names in the engine's copy
 	before  map[model.Address]*string
+	pinned  map[model.Address]bool // named in the copy alone
 
 	closing sync.Once
 	closed  error
@@ -65,7 +66,7 @@ type Engine struct {
 
 // New makes an engine; nothing is started.
 func New(config Config) *Engine {
-	return &Engine{config: config, link: config.Link, shown: map[model.Address]string{}, before: map[model.Address]*string{}}
+	return &Engine{config: config, link: config.Link, shown: map[model.Address]string{}, before: map[model.Address]*string{}, pinned: map[model.Address]bool{}}
 }
 
 var (

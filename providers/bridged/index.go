@@ -42,8 +42,28 @@ func (e *Engine) procedureIndex(ctx context.Context) (*index, error) {
 		if err != nil {
 			return nil, err
 		}
+		if err := e.markStubs(list); err != nil {
+			return nil, err
+		}
 		return newIndex(list, names), nil
 	})
+}
+
+// markStubs marks the linker's stubs of imports, which not every engine tells
+// from functions.
+func (e *Engine) markStubs(list []facts.Procedure) error {
+	im, err := image(e.config.Target)
+	if err != nil {
+		return err
+	}
+	stubs := make(map[uint64]bool, len(im.Stubs))
+	for _, s := range im.Stubs {
+		stubs[s.Addr] = s.Name != ""
+	}
+	for i := range list {
+		list[i].ThunkExternal = list[i].ThunkExternal || stubs[list[i].Entry]
+	}
+	return nil
 }
 
 func newIndex(list []facts.Procedure, names *nameIndex) *index {

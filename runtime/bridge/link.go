@@ -17,11 +17,15 @@ import (
 
 // Config says which engine is run, and how.
 type Config struct {
-	Provider model.Provider // whose version, when known, the engine must state
+	Provider model.Provider // whose version, when known, the script must state
 	SHA256   string         // of the bytes the engine must have imported
 	// Prepare fills the place of a new process and says what to run. It looks at
 	// its context where it takes long.
 	Prepare func(ctx context.Context, p *Place) (child.Command, error)
+	// Companion, unless nil, says what is run beside the engine, from before
+	// Prepare until the engine is gone, such as a display. The first line that it
+	// writes to its standard output is in the place when Prepare is called.
+	Companion func(p *Place) (child.Command, error)
 	// StartTimeout is how long a start may take.
 	StartTimeout time.Duration
 	// HandsOver says that the launcher may end well and leave the engine to

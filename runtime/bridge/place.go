@@ -17,8 +17,10 @@ const RootVariable = "REA_BRIDGE_ROOT"
 
 // A Place is the private directory of one engine process.
 type Place struct {
-	Root  string
-	token string
+	Root string
+	// Companion is the first line that the companion of the engine has written.
+	Companion string
+	token     string
 }
 
 // maxSocketPath is what every system accepts as the path of a socket.

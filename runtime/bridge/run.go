@@ -34,6 +34,7 @@ type run struct {
 	place    *Place
 	listener *net.UnixListener
 	process  *child.Process
+	beside   *child.Process // the companion
 	output   tail
 	conn     *net.UnixConn
 	foreign  bool // the script runs in a process that is not ours
@@ -88,6 +89,13 @@ func (r *run) launch(life, ctx context.Context) (phase string, err error) {
 	if r.listener, err = r.place.listen(); err != nil {
 		return phase, fmt.Errorf("listening in a private directory: %w", err)
 	}
+	if l.config.Companion != nil {
+		phase = "starting the companion"
+		r.enter(phase)
+		if err := r.accompany(life, ctx); err != nil {
+			return phase, err
+		}
+	}
 	command, err := l.config.Prepare(ctx, r.place)
 	if err != nil {
 		return phase, err
@@ -111,6 +119,29 @@ func (r *run) launch(life, ctx context.Context) (phase string, err error) {
 		l.observe(r)
 	}
 	return phase, err
+}
+
+// accompany starts the companion and waits for its first line.
+func (r *run) accompany(life, ctx context.Context) error {
+	command, err := r.link.config.Companion(r.place)
+	if err != nil {
+		return err
+	}
+	first := &firstLine{ready: make(chan struct{})}
+	command.Env = append(command.Env, RootVariable+"="+r.place.Root)
+	command.Stdout, command.Stderr, command.Grace = first, &r.output, r.link.config.Grace
+	if r.beside, err = child.Start(life, command); err != nil {
+		return r.link.unavailable("its companion cannot be started: %v", err)
+	}
+	select {
+	case <-first.ready:
+		r.place.Companion = first.text()
+		return nil
+	case <-r.beside.Done():
+		return r.link.unavailable("its companion %s ended: %s", command.Path, r.output.lines(3))
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // greeted is a connection whose script has said who it is, or failed to.
@@ -308,23 +339,33 @@ func (r *run) end() (remaining []string) {
 	if r.listener != nil {
 		r.listener.Close()
 	}
-	if r.process != nil {
-		select {
-		case <-r.process.Done():
-		case <-time.After(2 * r.link.config.Grace):
-			r.process.Kill()
-			select {
-			case <-r.process.Done():
-			case <-time.After(2 * r.link.config.Grace):
-				remaining = append(remaining, "process")
-			}
-		}
-		if killStrays(r.place.Root) > 0 {
+	for _, p := range []*child.Process{r.process, r.beside} {
+		if p != nil && !r.gone(p) {
 			remaining = append(remaining, "process")
 		}
+	}
+	if r.process != nil && killStrays(r.place.Root) > 0 {
+		remaining = append(remaining, "process")
 	}
 	if r.place != nil {
 		remaining = append(remaining, r.place.remove()...)
 	}
 	return remaining
+}
+
+// gone waits until a process that was told to end has ended.
+func (r *run) gone(p *child.Process) bool {
+	patience := 2 * r.link.config.Grace
+	select {
+	case <-p.Done():
+		return true
+	case <-time.After(patience):
+	}
+	p.Kill()
+	select {
+	case <-p.Done():
+		return true
+	case <-time.After(patience):
+		return false
+	}
 }

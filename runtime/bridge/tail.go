@@ -44,3 +44,31 @@ func (t *tail) lines(n int) string {
 	}
 	return strings.Join(out[max(0, len(out)-n):], " | ")
 }
+
+// firstLine keeps the first line that is written and forgets the rest.
+type firstLine struct {
+	mu    sync.Mutex
+	data  []byte
+	ready chan struct{}
+}
+
+func (f *firstLine) Write(p []byte) (int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	select {
+	case <-f.ready:
+		return len(p), nil
+	default:
+	}
+	line, _, whole := bytes.Cut(p, []byte{'\n'})
+	if f.data = append(f.data, line...); whole || len(f.data) > tailSize {
+		close(f.ready)
+	}
+	return len(p), nil
+}
+
+func (f *firstLine) text() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return strings.TrimSpace(string(f.data))
+}

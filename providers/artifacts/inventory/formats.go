@@ -9,6 +9,7 @@ import (
 	"rea/providers/format/cpio"
 	"rea/providers/format/hfsplus"
 	"rea/providers/format/iso9660"
+	"rea/providers/format/partition"
 	"rea/providers/format/rar"
 	"rea/providers/format/rpm"
 	"rea/providers/format/sevenzip"
@@ -52,6 +53,8 @@ func openerOf(format string) *opener {
 		return opening(udif.Open)
 	case "hfsplus":
 		return opening(hfsplus.Open)
+	case "gpt", "apple-partition-map":
+		return opening(partition.Open)
 	case "7z":
 		return opening(sevenzip.Open)
 	case "rar":

@@ -10,6 +10,7 @@ import (
 	"rea/providers/format/cpio"
 	"rea/providers/format/native"
 	"rea/providers/format/object"
+	"rea/providers/format/partition"
 	"rea/providers/format/stream"
 	"rea/providers/format/tar"
 	"rea/providers/format/universal"
@@ -110,6 +111,9 @@ func identify(head []byte, whole bool) Identity {
 		if len(head) >= m.at+len(m.magic) && string(head[m.at:m.at+len(m.magic)]) == m.magic {
 			return Identity{Format: m.format, Kind: m.kind}
 		}
+	}
+	if format := partition.Detect(head); format != "" {
+		return Identity{Format: format, Kind: KindContainer}
 	}
 	if tar.Is(head) {
 		return Identity{Format: "tar", Kind: KindContainer}

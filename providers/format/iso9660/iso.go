@@ -16,6 +16,7 @@ import (
 
 const (
 	sector     = 2048
+	headerHFS  = 1024
 	system     = 16 // first volume descriptor
 	maxVolumes = 64
 	maxDepth   = 256
@@ -93,8 +94,13 @@ func Open(src container.Source) (*Reader, error) {
 	if nsr, err := container.ReadAt(src, "iso9660", (system+3)*sector, 6); err == nil && (string(nsr[1:4]) == "NSR" || string(nsr[1:4]) == "BEA") {
 		r.notes = append(r.notes, "the volume has a UDF tree too, which is not read")
 	}
-	if h, err := container.ReadAt(src, "iso9660", 1024, 2); err == nil && (string(h) == "H+" || string(h) == "HX") {
-		r.claims = append(r.claims, container.Claim{Kind: "hybrid", Name: "HFS+ volume over the same bytes", Offset: 0, Size: src.Size()})
+	for _, hybrid := range []struct {
+		at         int64
+		mark, name string
+	}{{0, "ER", "Apple partition map"}, {512, "EFI PART", "GUID partition table"}, {headerHFS, "H+", "HFS+ volume"}, {headerHFS, "HX", "HFS+ volume"}} {
+		if b, err := container.ReadAt(src, "iso9660", hybrid.at, int64(len(hybrid.mark))); err == nil && string(b) == hybrid.mark {
+			r.claims = append(r.claims, container.Claim{Kind: "hybrid", Name: hybrid.name + " over the same bytes", Offset: hybrid.at, Size: container.Unknown})
+		}
 	}
 	if err := r.choose(primary, joliet); err != nil {
 		return nil, err

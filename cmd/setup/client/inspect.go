@@ -79,8 +79,8 @@ func (c *Client) Examine(src []byte, l Location, s Server) Registration {
 		r.State, r.Reason = Invalid, fmt.Sprintf("line %d, column %d: %v", at.Line, at.Column, err)
 		return r
 	}
-	r.Ours = ours(r.Vector, s)
 	r.State, r.Reason = judge(r.Vector, s)
+	r.Ours = r.State == Aligned || ours(r.Vector, s)
 	return r
 }
 

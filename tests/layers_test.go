@@ -21,6 +21,8 @@ var layers = []struct {
 	{"catalog", "documentation is made from contracts alone", []string{"generated", "catalog"}},
 	{"providers/format", "parsers of hostile bytes are pure: bytes in, facts out", []string{"providers/format"}},
 	{"providers/embedded", "the engine speaks the runtime's engine interface over the parsers", []string{"generated", "runtime", "providers/format", "providers/embedded"}},
+	{"providers/ghidra", "an engine in a process of its own is a launcher and a script; what asks the script is shared", []string{"generated", "runtime", "providers/format", "providers/bridged"}},
+	{"providers/hopper", "an engine in a process of its own is a launcher and a script; what asks the script is shared", []string{"generated", "runtime", "providers/format", "providers/bridged"}},
 	{"providers", "a family knows the runtime and the parsers, never another family", []string{"generated", "runtime", "providers/format"}},
 	{"cmd", "wiring: the only room that knows every family and engine", []string{"generated", "runtime", "providers", "catalog", "cmd"}},
 	{"tests", "black box, but for fixtures", []string{"tests", "cmd", "generated", "runtime", "providers"}},

@@ -23,7 +23,7 @@ func (a *app) providersCommand() *ffcli.Command {
 			if len(args) > 0 {
 				return usagef("usage: rea providers", "providers takes no arguments")
 			}
-			list := engine.Candidates(ctx, engines(), nil, "")
+			list := engine.Candidates(ctx, engines(a.getenv), nil, "")
 			rows := make([]json.RawMessage, len(list))
 			for i := range list {
 				rows[i] = list[i].AppendJSON(nil)
@@ -37,10 +37,11 @@ func (a *app) providersCommand() *ffcli.Command {
 	}
 }
 
-// catalogEngines describes the engines for the catalog.
+// catalogEngines describes the engines for the catalog, without what is
+// installed here.
 func catalogEngines() []data.Engine {
 	var out []data.Engine
-	for _, p := range engines() {
+	for _, p := range engines(func(string) string { return "" }) {
 		d := p.Describe()
 		e := data.Engine{ID: d.Provider.ID, Name: d.Provider.Name, Version: d.Provider.Version, Capabilities: []string{}}
 		for _, c := range d.Capabilities {

@@ -33,7 +33,7 @@ func (a *app) thisServer(ctx context.Context, command string) (client.Server, er
 	} else if info, err := os.Stat(command); !filepath.IsAbs(command) || err != nil || !info.Mode().IsRegular() {
 		return s, usagef("", "--command needs the absolute path of a program; %q is none", command)
 	}
-	for _, c := range engine.Candidates(ctx, engines(), nil, "") {
+	for _, c := range engine.Candidates(ctx, engines(a.getenv), nil, "") {
 		if c.Availability.Reason != nil {
 			continue
 		}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"os"
@@ -15,6 +16,8 @@ import (
 	"rea/providers/binary"
 	"rea/providers/embedded"
 	evidencefamily "rea/providers/evidence"
+	"rea/providers/ghidra"
+	"rea/providers/hopper"
 	"rea/providers/javascript"
 	"rea/providers/native"
 	sessionfamily "rea/providers/session"
@@ -27,10 +30,21 @@ import (
 	"rea/runtime/session"
 )
 
-// engines is the list of analysis engines.
-func engines() []engine.Provider {
+// engines is the list of analysis engines, found by the settings of getenv.
+func engines(getenv func(string) string) []engine.Provider {
 	pkg, _ := catalog.Built()
-	return []engine.Provider{embedded.Provider{Version: pkg.Version}}
+	own := embedded.Provider{Version: pkg.Version}
+	return []engine.Provider{
+		own,
+		ghidra.Provider{Getenv: getenv, File: own},
+		hopper.Provider{Getenv: getenv, File: own},
+	}
+}
+
+// checkEngines refuses settings of engines that cannot be read, whether or not
+// the engine will be used.
+func checkEngines(getenv func(string) string) error {
+	return errors.Join(ghidra.Validate(getenv), hopper.Validate(getenv))
 }
 
 // A setup is what the parts of one session are told.
@@ -85,7 +99,7 @@ func identity(profile schema.Profile) sessionfamily.Identity {
 func assemble(s setup) (d *dispatch.Dispatcher, done func()) {
 	pkg, _ := catalog.Built()
 	sess := session.New(session.Config{
-		Providers:   engines(),
+		Providers:   engines(s.getenv),
 		Recognize:   recognize,
 		Version:     pkg.Version,
 		Ledger:      evidence.NewLedger("", 0),
@@ -108,6 +122,9 @@ func assemble(s setup) (d *dispatch.Dispatcher, done func()) {
 
 // connect makes the session of one command.
 func (a *app) connect(provider string) (call caller, done func()) {
+	if err := checkEngines(a.getenv); err != nil {
+		return func(context.Context, string, []byte) ([]byte, error) { return nil, err }, func() {}
+	}
 	d, done := assemble(setup{getenv: a.getenv, provider: provider, log: a.err, single: true})
 	return func(ctx context.Context, name string, input []byte) ([]byte, error) {
 		out, err := d.Call(ctx, name, input)

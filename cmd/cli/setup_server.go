@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"rea/cmd/setup/client"
+	"rea/providers/ghidra"
+	"rea/providers/hopper"
 	"rea/runtime/engine"
 )
 
@@ -17,8 +19,8 @@ import (
 // apart. Clients start servers without the environment of a shell, so setup
 // writes them into the registration.
 var engineSettings = map[string][]string{
-	"ghidra": {"GHIDRA_INSTALL_DIR", "JAVA_HOME"},
-	"hopper": {"HOPPER_LAUNCHER_PATH"},
+	"ghidra": {ghidra.InstallSetting, ghidra.JavaSetting},
+	"hopper": {hopper.LauncherSetting},
 }
 
 // thisServer is what clients shall start: the running program, or command.

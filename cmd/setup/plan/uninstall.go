@@ -57,6 +57,9 @@ func (d *draft) unregister(c client.Client, l client.Location, done map[string]b
 	f, err := d.load(l.File)
 	if err != nil {
 		i.Reason = oneLine(err)
+		if !slices.ContainsFunc(d.plan.record.Files, func(w change.Written) bool { return w.Path == l.File }) {
+			i.Action = Keep // nothing says that anything of ours is there
+		}
 		d.item(i, nil)
 		return
 	}

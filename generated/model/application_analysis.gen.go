@@ -13,9 +13,12 @@ type ApplicationAnalysis struct {
 	Statistics map[string]int64
 	Files      []ApplicationFile
 	// A table by columns: the i-th location is the i-th value of each.
-	Locations               ApplicationLocations
-	Provenance              []ApplicationProvenance
-	Graph                   ApplicationGraph
+	Locations  ApplicationLocations
+	Provenance []ApplicationProvenance
+	Graph      ApplicationGraph
+	// Nodes and relations by columns; trace_javascript_semantics reads them. A
+	// letter in kinds is one node, a letter in relation_kinds one relation.
+	Semantics               JavascriptSemantics
 	IntegrityContradictions []ArtifactContradiction
 }
 
@@ -35,6 +38,8 @@ func (v *ApplicationAnalysis) AppendJSON(b []byte) []byte {
 	b = wire.AppendSlice(b, v.Provenance, (*ApplicationProvenance).AppendJSON)
 	b = append(b, `,"graph":`...)
 	b = v.Graph.AppendJSON(b)
+	b = append(b, `,"semantics":`...)
+	b = v.Semantics.AppendJSON(b)
 	b = append(b, `,"integrity_contradictions":`...)
 	b = wire.AppendSlice(b, v.IntegrityContradictions, (*ArtifactContradiction).AppendJSON)
 	return append(b, `}`...)
@@ -46,7 +51,7 @@ func (v *ApplicationAnalysis) DecodeJSON(d *wire.Decoder) error {
 	if err := d.Object(); err != nil {
 		return err
 	}
-	var has [7]bool
+	var has [8]bool
 	for {
 		name, more, err := d.Name()
 		if err != nil {
@@ -76,11 +81,14 @@ func (v *ApplicationAnalysis) DecodeJSON(d *wire.Decoder) error {
 		case "graph":
 			has[5] = true
 			err = v.Graph.DecodeJSON(d)
-		case "integrity_contradictions":
+		case "semantics":
 			has[6] = true
+			err = v.Semantics.DecodeJSON(d)
+		case "integrity_contradictions":
+			has[7] = true
 			err = wire.Slice(d, &v.IntegrityContradictions, 0, wire.Unbounded, (*ArtifactContradiction).DecodeJSON)
 		default:
-			err = d.Unknown(name, "application, statistics, files, locations, provenance, graph, integrity_contradictions")
+			err = d.Unknown(name, "application, statistics, files, locations, provenance, graph, semantics, integrity_contradictions")
 		}
 		if err != nil {
 			return err
@@ -105,6 +113,9 @@ func (v *ApplicationAnalysis) DecodeJSON(d *wire.Decoder) error {
 		return d.Missing("graph")
 	}
 	if !has[6] {
+		return d.Missing("semantics")
+	}
+	if !has[7] {
 		return d.Missing("integrity_contradictions")
 	}
 	return nil

@@ -43,6 +43,7 @@ func Analyze(ctx context.Context, t *tree.Tree) (*model.ApplicationAnalysis, err
 		{"reading package.json", a.readManifests},
 		{"parsing", a.readUnits},
 		{"drawing the graph", a.draw},
+		{"joining semantics", a.joinSemantics},
 	} {
 		progress.Report(ctx, phase.what)
 		if err := ctx.Err(); err != nil {
@@ -76,6 +77,7 @@ type analysis struct {
 	packages   map[string]int64 // by folder
 	roles      []processRole
 	operations []operation
+	semantics  model.JavascriptSemantics
 }
 
 // Has reports whether a file is there.
@@ -143,6 +145,9 @@ func (a *analysis) readUnits() error {
 		u, err := readUnit(a.ctx, code, f.SHA256, module)
 		if err != nil {
 			return err
+		}
+		if a.lowered[i] {
+			u.graph = nil // places would not be those of the file
 		}
 		a.units[i] = u
 		if inline, ok := sourcemap.Inline(u.mapAddress); ok {
@@ -217,7 +222,7 @@ func (a *analysis) isModule(p string) bool {
 func (a *analysis) result() *model.ApplicationAnalysis {
 	t := a.tree
 	out := &model.ApplicationAnalysis{
-		Files: a.b.Files, Locations: a.b.Locations, Provenance: a.b.Provenance, Graph: a.b.Graph(),
+		Files: a.b.Files, Locations: a.b.Locations, Provenance: a.b.Provenance, Graph: a.b.Graph(), Semantics: a.semantics,
 		Statistics: map[string]int64{}, IntegrityContradictions: []model.ArtifactContradiction{},
 	}
 	out.Application = model.ApplicationAnalysisApplication{
@@ -235,6 +240,8 @@ func (a *analysis) result() *model.ApplicationAnalysis {
 	for i := range out.Graph.Edges {
 		out.Statistics["edges."+string(out.Graph.Edges[i].Relation)]++
 	}
+	out.Statistics["semantic.nodes"] = int64(len(out.Semantics.Kinds))
+	out.Statistics["semantic.relations"] = int64(len(out.Semantics.RelationKinds))
 	for i := range t.Contradictions {
 		out.IntegrityContradictions = append(out.IntegrityContradictions, contradiction(&t.Contradictions[i]))
 	}

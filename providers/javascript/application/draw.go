@@ -160,8 +160,19 @@ func (a *analysis) drawPart(file, index int) {
 	if names := p.exportNames(); len(names) > 0 {
 		a.b.Set(from, "exports", names)
 	}
+	a.drawPrint(from, &p.print)
 	for i := range p.facts {
 		a.drawFact(file, from, &p.facts[i])
+	}
+}
+
+// drawPrint keeps what a part is recognized by.
+func (a *analysis) drawPrint(node int64, p *print) {
+	a.b.Set(node, "features", p.count)
+	for name, digest := range map[string]string{"normal_sha256": p.normal, "structure_sha256": p.features, "sketch": p.sketch} {
+		if digest != "" {
+			a.b.Set(node, name, digest)
+		}
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"rea/providers/javascript/facts"
 	"rea/providers/javascript/parse"
 	"rea/providers/javascript/scope"
+	"rea/providers/javascript/semantic"
 	"rea/providers/javascript/sourcemap"
 	"rea/providers/javascript/symbol"
 )
@@ -24,9 +25,12 @@ type unit struct {
 	lines   lines
 	parts   []part // the program itself first, then the modules of its bundles
 	bundles []bundle.Bundle
+	spans   []parse.Span // by part
+	nest    *bundle.Nest // of the parts but the first
 
 	mapAddress string // declared source map
 	banners    []banner
+	graph      *semantic.Unit
 }
 
 // A part is code with imports of its own: the program, or a module packed in it.
@@ -34,9 +38,18 @@ type part struct {
 	bundle  int // index of the bundle, -1 for the program
 	module  int // index in the bundle
 	sha256  string
+	print   print
 	facts   []facts.Fact
 	imports []facts.Import
 	exports []facts.Export
+}
+
+// A print is what a part is recognized by.
+type print struct {
+	normal   string // digest of its normal form
+	features string // digest of what minification keeps, "" for too little of it
+	sketch   string
+	count    int // features
 }
 
 // lines are the offsets at which lines begin.
@@ -81,6 +94,11 @@ func readUnit(ctx context.Context, code, digest string, isModule bool) (*unit, e
 		return nil, err
 	}
 	u.divide(code, digest, found)
+	u.printParts(p, packed.Roles)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	u.graph = semantic.Extract(p, u.spans[1:], packed.Roles)
 	u.mapAddress = sourcemap.Declared(code)
 	u.banners = banners(file)
 	return u, ctx.Err()
@@ -127,17 +145,17 @@ func (u *unit) readEvals(ctx context.Context, p *bundle.File, found *facts.Found
 // divide gives each part what lies in it and in no part inside of it.
 func (u *unit) divide(src, digest string, found *facts.Found) {
 	u.parts = []part{{bundle: -1, sha256: digest}}
-	var spans []parse.Span
+	u.spans = []parse.Span{{Start: 0, End: uint32(len(src))}}
 	for i := range u.bundles {
 		for j := range u.bundles[i].Modules {
 			m := &u.bundles[i].Modules[j]
 			sum := sha256.Sum256([]byte(src[m.Source.Start:m.Source.End]))
 			u.parts = append(u.parts, part{bundle: i, module: j, sha256: hex.EncodeToString(sum[:])})
-			spans = append(spans, m.At)
+			u.spans = append(u.spans, m.At)
 		}
 	}
-	nest := bundle.NewNest(spans)
-	at := func(s parse.Span) *part { return &u.parts[1+nest.Innermost(s.Start)] }
+	u.nest = bundle.NewNest(u.spans[1:])
+	at := func(s parse.Span) *part { return &u.parts[1+u.nest.Innermost(s.Start)] }
 	for _, v := range found.Facts {
 		p := at(v.At)
 		p.facts = append(p.facts, v)

@@ -162,11 +162,11 @@ func fetches(e *extractor, c *call) {
 	options := e.Names.Literal(c.args[min(1, c.n-1)])
 	address := c.args[0]
 	if options != 0 {
-		if m := symbol.Member(e.f, options, "method"); m != 0 {
+		if m := e.Names.Member(options, "method"); m != 0 {
 			method, _ = e.Names.Constant(m)
 		}
 		if options == address || c.n == 1 {
-			if u := symbol.Member(e.f, options, "url"); u != 0 {
+			if u := e.Names.Member(options, "url"); u != 0 {
 				address = u
 			}
 		}

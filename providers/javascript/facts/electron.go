@@ -154,7 +154,7 @@ func preloads(e *extractor, c *call) {
 	}
 	list := c.args[0]
 	if e.f.Kind(list) == parse.Object {
-		if p := symbol.Member(e.f, list, "filePath"); p != 0 {
+		if p := e.Names.Member(list, "filePath"); p != 0 {
 			e.located(Preload, p, c.name, c.r)
 		}
 		return
@@ -192,7 +192,7 @@ func binds(e *extractor, c *call) {
 	switch c.path {
 	case "bindings":
 		if object := e.Names.Literal(c.args[0]); object != 0 {
-			e.named(NativeBinding, symbol.Member(e.f, object, "bindings"), c.path, c.r)
+			e.named(NativeBinding, e.Names.Member(object, "bindings"), c.path, c.r)
 			return
 		}
 		e.named(NativeBinding, c.args[0], c.path, c.r)
@@ -238,7 +238,6 @@ func (e *extractor) construct(r parse.Ref, n *parse.Node) {
 
 // window reads the options of a window, as far as they are literal.
 func (e *extractor) window(r, options parse.Ref, class string) {
-	f := e.f
 	fact := e.fact(Window, class, class, r)
 	object := e.Names.Literal(options)
 	if object == 0 {
@@ -248,8 +247,8 @@ func (e *extractor) window(r, options parse.Ref, class string) {
 	index := len(e.out.Facts) - 1
 	details := e.options(object, "", 0)
 	preload := parse.Ref(0)
-	if prefs := e.Names.Literal(symbol.Member(f, object, "webPreferences")); prefs != 0 {
-		preload = symbol.Member(f, prefs, "preload")
+	if prefs := e.Names.Literal(e.Names.Member(object, "webPreferences")); prefs != 0 {
+		preload = e.Names.Member(prefs, "preload")
 		if preload != 0 {
 			details = append(details, Value{"webPreferences.preload", e.pathOr(preload)})
 		}

@@ -4,7 +4,6 @@ import (
 	"rea/providers/javascript/bundle"
 	"rea/providers/javascript/parse"
 	"rea/providers/javascript/scope"
-	"rea/providers/javascript/symbol"
 )
 
 // maxNames bounds the names kept of one import.
@@ -297,8 +296,8 @@ func (e *extractor) defineProperty(r parse.Ref, n *parse.Node, path string) bool
 	if ok && name != "__esModule" {
 		value := parse.Ref(0)
 		if d := f.Kid(r, 3); f.Kind(d) == parse.Object {
-			if value = symbol.Member(f, d, "value"); value == 0 {
-				value = e.returned(symbol.Member(f, d, "get"))
+			if value = e.Names.Member(d, "value"); value == 0 {
+				value = e.returned(e.Names.Member(d, "get"))
 			}
 		}
 		e.export(name, r, value)

@@ -34,6 +34,8 @@ type Namer struct {
 	t *scope.Table
 	// origins are where bindings get their only value, by BindingID.
 	origins []origin
+	// members of large object literals, by name.
+	members map[parse.Ref]map[string]parse.Ref
 }
 
 // origin of a binding: the value of one expression, or a property of it.
@@ -45,7 +47,7 @@ type origin struct {
 
 // New makes the namer of a file.
 func New(f *parse.File, t *scope.Table) *Namer {
-	n := &Namer{f: f, t: t, origins: make([]origin, len(t.Bindings))}
+	n := &Namer{f: f, t: t, origins: make([]origin, len(t.Bindings)), members: map[parse.Ref]map[string]parse.Ref{}}
 	n.collect()
 	return n
 }
@@ -337,7 +339,7 @@ func (n *Namer) memberConstant(r parse.Ref, hops int) (string, bool) {
 	if object == 0 {
 		return "", false
 	}
-	value := Member(f, object, name)
+	value := n.Member(object, name)
 	if value == 0 {
 		return "", false
 	}
@@ -361,7 +363,7 @@ func (n *Namer) Object(r parse.Ref, hops int) parse.Ref {
 	case parse.Dot, parse.Index:
 		if name, ok := f.PropertyOf(r); ok {
 			if object := n.Object(f.First(r), hops-1); object != 0 {
-				return n.Object(Member(f, object, name), hops-1)
+				return n.Object(n.Member(object, name), hops-1)
 			}
 		}
 	case parse.Call:
@@ -375,23 +377,55 @@ func (n *Namer) Object(r parse.Ref, hops int) parse.Ref {
 // Literal is the object literal that an expression is, or 0.
 func (n *Namer) Literal(r parse.Ref) parse.Ref { return n.Object(r, maxHops) }
 
+// few is how many properties are looked through without a table.
+const few = 12
+
 // Member is the value of a property in an object literal, or 0. A literal that
 // spreads another behind the property has no known value for it.
-func Member(f *parse.File, object parse.Ref, name string) parse.Ref {
-	found := parse.Ref(0)
+func (n *Namer) Member(object parse.Ref, name string) parse.Ref {
+	table, ok := n.members[object]
+	if !ok {
+		if n.f.Kids(object) <= few {
+			found := parse.Ref(0)
+			n.each(object, func(key string, value parse.Ref) {
+				if key == name || key == "" && value == 0 {
+					found = value
+				}
+			})
+			return found
+		}
+		table = map[string]parse.Ref{}
+		n.each(object, func(key string, value parse.Ref) {
+			if key == "" && value == 0 {
+				clear(table)
+				return
+			}
+			table[key] = value
+		})
+		n.members[object] = table
+	}
+	return table[name]
+}
+
+// each goes over the properties of an object literal; a spread is no name and no
+// value.
+func (n *Namer) each(object parse.Ref, yield func(key string, value parse.Ref)) {
+	f := n.f
 	for k := f.First(object); k != 0; k = f.Next(k) {
 		if f.Kind(k) != parse.Property {
-			found = 0
+			yield("", 0)
 			continue
 		}
-		if key, ok := f.KeyOf(f.First(k), f.At(k).Flags&parse.Computed != 0); ok && key == name {
-			found = f.Kid(k, 1)
-			if f.At(k).Flags&(parse.Getter|parse.Setter) != 0 {
-				found = 0
-			}
+		key, ok := f.KeyOf(f.First(k), f.At(k).Flags&parse.Computed != 0)
+		if !ok {
+			continue
 		}
+		value := f.Kid(k, 1)
+		if f.At(k).Flags&(parse.Getter|parse.Setter) != 0 {
+			value = 0
+		}
+		yield(key, value)
 	}
-	return found
 }
 
 // Ends reports whether a path ends with steps, as "a.b", whatever it begins with.

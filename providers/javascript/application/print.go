@@ -1,0 +1,59 @@
+package application
+
+import (
+	"rea/providers/javascript/bundle"
+	"rea/providers/javascript/fingerprint"
+	"rea/providers/javascript/parse"
+	"rea/providers/javascript/scope"
+)
+
+// printParts makes what each part is recognized by.
+func (u *unit) printParts(p *bundle.File, roles map[scope.BindingID]bundle.Role) {
+	sets := make([]fingerprint.Set, len(u.parts))
+	for i := range p.Nodes {
+		r := parse.Ref(i)
+		switch p.Nodes[i].Kind {
+		case parse.Name, parse.String, parse.Chunk, parse.Regex, parse.Ident:
+			part := 1 + u.nest.Innermost(p.Nodes[i].Start)
+			fingerprint.Feature(&sets[part], p.File, p.Scopes, r, p.Kind(p.Parents[r]))
+		}
+	}
+	require := func(b scope.BindingID) bool { return b != 0 && roles[b] == bundle.RequireRole }
+	for i := range u.parts {
+		part := &u.parts[i]
+		part.print = print{features: sets[i].Digest(), sketch: sets[i].Sketch(), count: sets[i].Len()}
+		if i == 0 {
+			part.print.normal = fingerprint.Normal(p.File, p.Scopes, p.First(p.Root), u.spans[0], require)
+			continue
+		}
+		m := &u.bundles[part.bundle].Modules[part.module]
+		if m.Eval != 0 {
+			continue
+		}
+		part.print.normal = fingerprint.Normal(p.File, p.Scopes, statementAt(p, m), m.Source, require)
+	}
+}
+
+// statementAt is the first statement of a module.
+func statementAt(p *bundle.File, m *bundle.Module) parse.Ref {
+	if m.Func != 0 {
+		body := p.Kid(m.Func, 2)
+		if p.Kind(body) == parse.Block {
+			return p.First(body)
+		}
+		return body
+	}
+	r := p.First(p.Root)
+	for r != 0 {
+		n := p.At(r)
+		switch {
+		case n.End <= m.Source.Start:
+			r = p.Next(r)
+		case n.Start <= m.Source.Start && n.End >= m.Source.End && n.First != 0:
+			r = n.First
+		default:
+			return r
+		}
+	}
+	return 0
+}

@@ -1,0 +1,279 @@
+// Package fingerprint makes digests of code that stay the same when what does not
+// matter changes.
+//
+// # Normal form
+//
+// [Normal] is the digest of a syntax tree in which local names are numbers in
+// order of appearance, and layout, comments, quotes and parentheses are gone. Two
+// texts with the same normal form do the same; it is what "unchanged" means.
+//
+// # Features
+//
+// Minifiers rewrite code: they merge statements, turn ifs into expressions, fold
+// constants, drop names of functions. What they all keep are the names of
+// properties, the texts of strings, regular expressions, and the globals that are
+// used. [Features] is the digest of that set, so it is the same for a module
+// before minification and after, whichever minifier it was. It finds candidates;
+// equality of features alone does not say that code is unchanged.
+//
+// [Sketch] of the same set is a MinHash: the share of equal positions in two
+// sketches estimates how much of two sets is the same.
+package fingerprint
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"hash"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"rea/providers/javascript/parse"
+	"rea/providers/javascript/scope"
+)
+
+// Positions of a sketch.
+const Positions = 24
+
+// A Set collects features.
+type Set struct{ hashes []uint64 }
+
+const (
+	offset64 = 14695981039346656037
+	prime64  = 1099511628211
+)
+
+func hashOf(kind byte, text string) uint64 {
+	h := (uint64(offset64) ^ uint64(kind)) * prime64
+	for i := range len(text) {
+		h = (h ^ uint64(text[i])) * prime64
+	}
+	return mix(h)
+}
+
+// mix spreads the bits of a hash.
+func mix(h uint64) uint64 {
+	h ^= h >> 33
+	h *= 0xff51afd7ed558ccd
+	h ^= h >> 33
+	h *= 0xc4ceb9fe1a85ec53
+	return h ^ h>>33
+}
+
+func (s *Set) add(kind byte, text string) { s.hashes = append(s.hashes, hashOf(kind, text)) }
+
+// settle sorts the features, each once.
+func (s *Set) settle() {
+	slices.Sort(s.hashes)
+	s.hashes = slices.Compact(s.hashes)
+}
+
+// Len is the number of features.
+func (s *Set) Len() int {
+	s.settle()
+	return len(s.hashes)
+}
+
+// Digest of the set, "" for one that is too small to tell anything.
+func (s *Set) Digest() string {
+	s.settle()
+	if len(s.hashes) < 3 {
+		return ""
+	}
+	h := sha256.New()
+	var b [8]byte
+	for _, v := range s.hashes {
+		binary.LittleEndian.PutUint64(b[:], v)
+		h.Write(b[:])
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Sketch of the set: Positions 16-bit values in hexadecimal, "" for an empty set.
+func (s *Set) Sketch() string {
+	s.settle()
+	if len(s.hashes) == 0 {
+		return ""
+	}
+	var out [2 * Positions]byte
+	for i := range Positions {
+		least := ^uint64(0)
+		seed := mix(uint64(i)*0x9e3779b97f4a7c15 + 1)
+		for _, h := range s.hashes {
+			hi, lo := bits.Mul64(h^seed, 0xd6e8feb86659fd93)
+			least = min(least, hi^lo)
+		}
+		binary.BigEndian.PutUint16(out[2*i:], uint16(least>>48)^uint16(least))
+	}
+	return hex.EncodeToString(out[:])
+}
+
+// Similar is the share of positions in which two sketches agree, from 0 to 1.
+func Similar(a, b string) float64 {
+	if len(a) != 4*Positions || len(b) != 4*Positions {
+		return 0
+	}
+	same := 0
+	for i := 0; i < len(a); i += 4 {
+		if a[i:i+4] == b[i:i+4] {
+			same++
+		}
+	}
+	return float64(same) / Positions
+}
+
+// Feature adds what a node shows of itself to a set, if it does. parent is the
+// kind of the node around it.
+func Feature(s *Set, f *parse.File, t *scope.Table, r parse.Ref, parent parse.Kind) {
+	n := f.At(r)
+	switch n.Kind {
+	case parse.Name, parse.PrivateName:
+		switch parent {
+		case parse.Labeled, parse.Break, parse.Continue: // labels are local
+			return
+		}
+		if n.Kind == parse.Name && t.Of[r] == 0 {
+			s.add('n', f.NameOf(r))
+		}
+	case parse.String:
+		if n.End-n.Start < 1<<16 {
+			text(s, f.StringValue(r))
+		}
+	case parse.Chunk:
+		if n.End-n.Start < 1<<16 {
+			text(s, f.ChunkValue(r))
+		}
+	case parse.Regex:
+		s.add('r', strings.ReplaceAll(f.Text(r), `\/`, "/"))
+	case parse.Ident:
+		if t.Of[r] == 0 && n.Flags&parse.Shorthand == 0 {
+			switch name := f.NameOf(r); name {
+			case "undefined", "arguments", "NaN", "Infinity", "require", "module", "exports", "define":
+			default:
+				s.add('n', name)
+			}
+		}
+	}
+}
+
+// text adds a string. Names and strings are one: a["b"] is a.b. Strings that
+// minifiers make or drop are left out.
+func text(s *Set, v string) {
+	switch v {
+	case "", "use strict", "undefined", "object", "function", "string", "number", "boolean", "symbol":
+		return
+	}
+	// Joined and divided texts have the same words.
+	for _, word := range strings.FieldsFunc(v, func(r rune) bool { return r == ' ' || r == '\n' || r == '\t' || r == '\r' }) {
+		s.add('n', word)
+	}
+}
+
+// Normal is the digest of the normal form of code: the statements or expressions
+// from first on, up to the last that ends within the range. require names the
+// bindings that load modules: ids in their calls are left out, since bundlers
+// number modules anew in every build.
+func Normal(f *parse.File, t *scope.Table, first parse.Ref, at parse.Span, require func(scope.BindingID) bool) string {
+	w := &normalizer{f: f, t: t, h: sha256.New(), local: map[scope.BindingID]uint32{}, require: require}
+	for r := first; r != 0 && f.At(r).Start < at.End; r = f.Next(r) {
+		if f.At(r).End > at.Start {
+			w.node(r, 0)
+		}
+	}
+	return hex.EncodeToString(w.h.Sum(nil))
+}
+
+type normalizer struct {
+	f       *parse.File
+	t       *scope.Table
+	h       hash.Hash
+	local   map[scope.BindingID]uint32
+	require func(scope.BindingID) bool
+	buf     [8]byte
+	// shallow leaves out what is inside of inner functions.
+	shallow bool
+}
+
+func (w *normalizer) put(tag byte, v uint32) {
+	w.buf[0] = tag
+	binary.LittleEndian.PutUint32(w.buf[1:], v)
+	w.h.Write(w.buf[:5])
+}
+
+func (w *normalizer) text(tag byte, s string) {
+	w.put(tag, uint32(len(s)))
+	w.h.Write([]byte(s))
+}
+
+const keptFlags = parse.Async | parse.Generator | parse.Computed | parse.Static | parse.Getter | parse.Setter | parse.IsMethod |
+	parse.Optional | parse.Prefix | parse.Delegate | parse.IsAccessor
+
+func (w *normalizer) node(r parse.Ref, depth int) {
+	n := w.f.At(r)
+	w.put(byte(n.Kind), uint32(n.Op)<<16|uint32(n.Flags&keptFlags))
+	switch n.Kind {
+	case parse.Ident:
+		w.ident(r)
+		return
+	case parse.Name, parse.PrivateName:
+		w.text('n', w.f.NameOf(r))
+		return
+	case parse.String:
+		w.text('s', w.f.StringValue(r))
+		return
+	case parse.Number:
+		v, ok := w.f.NumberKey(r)
+		if !ok {
+			v = w.f.Text(r)
+		}
+		w.text('#', v)
+		return
+	case parse.Regex, parse.JSXText:
+		w.text('r', w.f.Text(r))
+		return
+	case parse.Chunk:
+		w.text('t', w.f.ChunkValue(r))
+		return
+	case parse.Call:
+		if callee := n.First; w.f.Kind(callee) == parse.Ident && w.require != nil && w.require(w.t.Of[callee]) {
+			w.put('R', 0)
+			return
+		}
+	case parse.Func, parse.FuncDecl, parse.Arrow:
+		if w.shallow && depth > 0 {
+			w.put('F', uint32(w.f.Kids(w.f.Kid(r, 1))))
+			return
+		}
+	}
+	if depth > 4*parse.MaxDepth {
+		w.text('d', w.f.Text(r))
+		return
+	}
+	for k := n.First; k != 0; k = w.f.Next(k) {
+		w.node(k, depth+1)
+	}
+	w.put(0xff, 0)
+}
+
+func (w *normalizer) ident(r parse.Ref) {
+	b := w.t.Of[r]
+	if b == 0 {
+		w.text('g', w.f.NameOf(r))
+		return
+	}
+	i, ok := w.local[b]
+	if !ok {
+		i = uint32(len(w.local))
+		w.local[b] = i
+	}
+	w.put('l', i)
+}
+
+// Function is the digest of the normal form of one function, in which inner
+// functions count as places only.
+func Function(f *parse.File, t *scope.Table, fn parse.Ref) [16]byte {
+	w := &normalizer{f: f, t: t, h: sha256.New(), local: map[scope.BindingID]uint32{}, shallow: true}
+	w.node(fn, 0)
+	return [16]byte(w.h.Sum(nil)[:16])
+}

@@ -1,0 +1,283 @@
+package semantic
+
+import (
+	"strings"
+
+	"rea/providers/javascript/bundle"
+	"rea/providers/javascript/parse"
+	"rea/providers/javascript/scope"
+	"rea/providers/javascript/symbol"
+)
+
+// meaning of a call by the path of its callee.
+type meaning struct {
+	kind Kind
+	how  Relation // of its arguments
+	runs Relation // of functions among its arguments, 0 for Argument
+}
+
+var ordinary = meaning{Call, Argument, 0}
+
+// meaningOf tells what a path does. last is its last step.
+func meaningOf(path, last string) meaning {
+	switch last {
+	case "setTimeout", "setInterval", "setImmediate", "requestAnimationFrame", "requestIdleCallback", "queueMicrotask":
+		return meaning{Timer, Argument, Schedules}
+	case "nextTick":
+		if path == "process.nextTick" {
+			return meaning{Timer, Argument, Schedules}
+		}
+	case "then", "catch", "finally":
+		return meaning{Promise, Argument, Continues}
+	case "addEventListener", "on", "once", "addListener", "prependListener", "subscribe", "handle", "handleOnce":
+		if path == "process.on" || path == "process.once" {
+			return meaning{Signal, Argument, Listens}
+		}
+		return meaning{Listener, Argument, Listens}
+	case "emit", "dispatchEvent", "postMessage", "send", "invoke":
+		return meaning{Event, Argument, 0}
+	case "fetch", "sendBeacon":
+		return meaning{Request, Asks, 0}
+	case "axios", "XMLHttpRequest", "WebSocket", "EventSource":
+		return meaning{Request, Asks, 0}
+	case "spawn", "spawnSync", "exec", "execSync", "execFile", "execFileSync", "fork":
+		if strings.HasPrefix(path, "child_process.") || strings.Contains(path, "utilityProcess.") {
+			return meaning{ChildProcess, Spawns, 0}
+		}
+	case "parse":
+		if path == "JSON.parse" || strings.HasSuffix(path, "chema.parse") {
+			return meaning{Parsing, Parses, 0}
+		}
+	case "safeParse", "validate", "parseInt", "parseFloat", "test":
+		return meaning{Parsing, Parses, 0}
+	case "Promise":
+		return meaning{Promise, Argument, Continues}
+	}
+	root, _, _ := strings.Cut(path, ".")
+	switch root {
+	case "fs", "fs/promises", "indexedDB", "localStorage", "sessionStorage", "caches", "net", "tls", "worker_threads":
+		return meaning{Resource, Uses, 0}
+	case "http", "https", "axios", "got", "undici":
+		return meaning{Request, Asks, 0}
+	case "Promise":
+		return meaning{Promise, Argument, 0}
+	case "process":
+		if strings.HasPrefix(path, "process.std") {
+			return meaning{Stdio, Argument, 0}
+		}
+	case "console":
+		return meaning{Stdio, Argument, 0}
+	}
+	return ordinary
+}
+
+// call is the node of a call, with its arguments and its target.
+func (e *extractor) call(r parse.Ref) int32 {
+	if n, ok := e.calls[r]; ok {
+		return n
+	}
+	callee := e.First(r)
+	if e.Kind(r) == parse.ImportCall {
+		return e.importCall(r)
+	}
+	if specifier, in, ok := e.loads(r, callee); ok {
+		n := e.node(Boundary, e.span(r), specifier)
+		e.calls[r] = n
+		if n != none {
+			e.unit.Imports = append(e.unit.Imports, Import{n, specifier, "*", in})
+		}
+		return n
+	}
+	path := ""
+	switch e.Kind(callee) {
+	case parse.Ident, parse.Dot, parse.Index, parse.Sequence:
+		path = e.Names.Path(callee)
+	}
+	m := ordinary
+	if path != "" && path != symbol.Unknown {
+		m = meaningOf(path, path[strings.LastIndexByte(path, '.')+1:])
+	}
+	n := e.node(m.kind, e.span(r), e.calleeLabel(callee, path))
+	e.calls[r] = n
+	if n == none {
+		return n
+	}
+	target := e.target(callee)
+	if f := e.functionOf(target); f != none {
+		e.edge(Calls, n, f)
+		e.edge(Results, f, n)
+	}
+	if e.Kind(callee) == parse.Dot || e.Kind(callee) == parse.Index { // a.then(…) depends on a
+		e.flow(e.First(callee), n, Flows, 4)
+	} else if e.Kind(callee) == parse.Ident && target == 0 {
+		e.flow(callee, n, Flows, 1)
+	}
+	e.arguments(r, n, m, target)
+	return n
+}
+
+func (e *extractor) arguments(r parse.Ref, n int32, m meaning, target parse.Ref) {
+	parameter := parse.Ref(0)
+	if e.Kind(target).IsFunction() {
+		parameter = e.First(e.Kid(target, 1))
+	}
+	for k := e.Next(e.First(r)); k != 0; k = e.Next(k) {
+		how := m.how
+		if m.runs != 0 {
+			if f := e.callback(k); f != none {
+				e.edge(m.runs, n, f)
+				how = Argument
+			}
+		}
+		e.flow(k, n, how, maxSteps)
+		if e.Kind(k) == parse.Spread {
+			parameter = 0
+		}
+		if parameter == 0 {
+			continue
+		}
+		p := parameter
+		if e.Kind(p) == parse.AssignPattern || e.Kind(p) == parse.Rest {
+			p = e.First(p)
+		}
+		if e.Kind(p) == parse.Ident {
+			e.flow(k, e.binding(e.Scopes.Of[p]), Passes, maxSteps)
+		}
+		if e.Kind(parameter) != parse.Rest {
+			parameter = e.Next(parameter)
+		}
+	}
+}
+
+// callback is the function that an argument is, or none.
+func (e *extractor) callback(r parse.Ref) int32 {
+	switch e.Kind(r) {
+	case parse.Func, parse.Arrow:
+		return e.functionOf(r)
+	case parse.Ident, parse.Dot:
+		return e.functionOf(e.target(r))
+	}
+	return none
+}
+
+func (e *extractor) calleeLabel(callee parse.Ref, path string) string {
+	if path != "" && path != symbol.Unknown {
+		return path
+	}
+	switch e.Kind(callee) {
+	case parse.Ident:
+		return e.NameOf(callee)
+	case parse.Dot, parse.Index:
+		name, _ := e.PropertyOf(callee)
+		return "?." + name
+	}
+	return ""
+}
+
+// loads tells calls that load a module: its name, and the bundle whose id that
+// is, or -1.
+func (e *extractor) loads(r, callee parse.Ref) (specifier string, in int, ok bool) {
+	if e.Kind(callee) != parse.Ident {
+		return "", 0, false
+	}
+	if e.roles[e.Scopes.Of[callee]] == bundle.RequireRole && e.Scopes.Of[callee] != 0 {
+		id, known := e.Names.Constant(e.Next(callee))
+		return id, 0, known
+	}
+	if s, known := e.Names.Required(r); known {
+		return s, -1, true
+	}
+	return "", 0, false
+}
+
+func (e *extractor) importCall(r parse.Ref) int32 {
+	specifier, ok := e.Constant(e.First(r))
+	kind := Boundary
+	if !ok {
+		kind = Unknown
+	}
+	n := e.node(kind, e.span(r), specifier)
+	e.calls[r] = n
+	if ok && n != none {
+		e.unit.Imports = append(e.unit.Imports, Import{n, specifier, "*", -1})
+	}
+	return n
+}
+
+// target is the function that a callee always is, or 0.
+func (e *extractor) target(callee parse.Ref) parse.Ref {
+	return e.targetOf(callee, 8)
+}
+
+func (e *extractor) targetOf(r parse.Ref, hops int) parse.Ref {
+	if hops == 0 || r == 0 {
+		return 0
+	}
+	switch e.Kind(r) {
+	case parse.Func, parse.Arrow, parse.Class, parse.FuncDecl, parse.ClassDecl:
+		return r
+	case parse.Sequence:
+		return e.targetOf(e.Last(r), hops-1)
+	case parse.Ident:
+		id := e.Scopes.Of[r]
+		b := e.Scopes.Binding(r)
+		if b == nil {
+			return 0
+		}
+		switch b.How {
+		case scope.FunctionDecl, scope.ClassDecl, scope.FunctionSelf, scope.ClassSelf:
+			if b.Writes == 0 && b.Decls == 1 {
+				return e.Parents[b.Decl]
+			}
+			return 0
+		}
+		if value, ok := e.Names.Origin(id); ok {
+			return e.targetOf(value, hops-1)
+		}
+	case parse.Dot, parse.Index:
+		name, ok := e.PropertyOf(r)
+		if !ok {
+			return 0
+		}
+		object := e.First(r)
+		if e.Kind(object) == parse.This {
+			return e.memberOf(e.owner, name)
+		}
+		if literal := e.Names.Literal(object); literal != 0 {
+			return e.targetOf(e.Names.Member(literal, name), hops-1)
+		}
+	}
+	return 0
+}
+
+// memberOf is the method of a class or object, or 0.
+func (e *extractor) memberOf(owner parse.Ref, name string) parse.Ref {
+	switch e.Kind(owner) {
+	case parse.Object:
+		if v := e.Names.Member(owner, name); e.Kind(v).IsFunction() {
+			return v
+		}
+	case parse.Class, parse.ClassDecl:
+		return e.methods(owner)[name]
+	}
+	return 0
+}
+
+// methods of a class, by name.
+func (e *extractor) methods(class parse.Ref) map[string]parse.Ref {
+	if m, ok := e.classes[class]; ok {
+		return m
+	}
+	m := map[string]parse.Ref{}
+	for k := e.First(class); k != 0; k = e.Next(k) {
+		n := e.At(k)
+		if n.Kind != parse.Member || n.Flags&parse.IsMethod == 0 {
+			continue
+		}
+		if key, ok := e.KeyOf(n.First, n.Flags&parse.Computed != 0); ok {
+			m[key] = e.Next(n.First)
+		}
+	}
+	e.classes[class] = m
+	return m
+}

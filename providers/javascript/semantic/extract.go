@@ -1,0 +1,604 @@
+package semantic
+
+import (
+	"strings"
+
+	"rea/providers/javascript/bundle"
+	"rea/providers/javascript/parse"
+	"rea/providers/javascript/scope"
+)
+
+const (
+	maxLabel = 200
+	// maxSteps bounds how deep an expression is followed for one flow.
+	maxSteps = 64
+)
+
+// A slotKey is a property of a variable, of an object literal or of this.
+type slotKey struct {
+	binding scope.BindingID
+	object  parse.Ref
+	name    string
+}
+
+type extractor struct {
+	*bundle.File
+	roles     map[scope.BindingID]bundle.Role
+	unit      Unit
+	bindings  []int32 // nodes by BindingID
+	functions map[parse.Ref]int32
+	calls     map[parse.Ref]int32
+	slots     map[slotKey]int32
+	seen      map[Edge]struct{}
+	classes   map[parse.Ref]map[string]parse.Ref // methods
+
+	function parse.Ref // innermost, 0 in the file itself
+	owner    parse.Ref // class or function that this means
+}
+
+// none is the node of what has none.
+const none int32 = -1
+
+func (e *extractor) node(k Kind, at parse.Span, label string) int32 {
+	if len(e.unit.Nodes) >= MaxNodes {
+		e.unit.Omitted++
+		return none
+	}
+	if len(label) > maxLabel {
+		label = strings.ToValidUTF8(label[:maxLabel], "")
+	}
+	e.unit.Nodes = append(e.unit.Nodes, Node{k, at, label})
+	return int32(len(e.unit.Nodes) - 1)
+}
+
+func (e *extractor) edge(k Relation, from, to int32) {
+	if from == none || to == none || from == to {
+		return
+	}
+	v := Edge{k, from, to}
+	if _, twice := e.seen[v]; twice {
+		return
+	}
+	e.seen[v] = struct{}{}
+	e.unit.Edges = append(e.unit.Edges, v)
+}
+
+func (e *extractor) span(r parse.Ref) parse.Span {
+	n := e.At(r)
+	return parse.Span{Start: n.Start, End: n.End}
+}
+
+// declareFunctions makes the nodes of functions and classes, so that calls find
+// them wherever they stand.
+func (e *extractor) declareFunctions() {
+	for i := range e.Nodes {
+		r := parse.Ref(i)
+		switch n := &e.Nodes[i]; {
+		case n.Kind.IsFunction():
+			e.functions[r] = e.node(Function, e.span(r), e.functionName(r))
+		case n.Kind == parse.Class || n.Kind == parse.ClassDecl:
+			e.functions[r] = e.node(Function, e.span(r), e.functionName(r))
+		}
+	}
+}
+
+// functionName is the name of a function: its own, or that of what it is given to.
+func (e *extractor) functionName(r parse.Ref) string {
+	if name := e.First(r); e.Kind(name) == parse.Ident {
+		return e.NameOf(name)
+	}
+	up := e.Parents[r]
+	switch e.Kind(up) {
+	case parse.Declarator, parse.Assign:
+		switch target := e.First(up); e.Kind(target) {
+		case parse.Ident:
+			return e.NameOf(target)
+		case parse.Dot, parse.Index:
+			name, _ := e.PropertyOf(target)
+			return name
+		}
+	case parse.Property, parse.Member:
+		name, _ := e.KeyOf(e.First(up), e.At(up).Flags&parse.Computed != 0)
+		return name
+	}
+	return ""
+}
+
+// binding is the node of a variable.
+func (e *extractor) binding(b scope.BindingID) int32 {
+	if b == 0 {
+		return none
+	}
+	if e.bindings[b] != none {
+		return e.bindings[b]
+	}
+	v := &e.Scopes.Bindings[b]
+	if v.Decl == 0 {
+		return none
+	}
+	kind := Variable
+	if v.How == scope.Parameter {
+		kind = Parameter
+	}
+	e.bindings[b] = e.node(kind, e.span(v.Decl), e.NameOf(v.Decl))
+	if v.How == scope.FunctionDecl || v.How == scope.ClassDecl || v.How == scope.FunctionSelf || v.How == scope.ClassSelf {
+		e.edge(Flows, e.functionOf(e.Parents[v.Decl]), e.bindings[b])
+	}
+	return e.bindings[b]
+}
+
+func (e *extractor) functionOf(r parse.Ref) int32 {
+	if n, ok := e.functions[r]; ok {
+		return n
+	}
+	return none
+}
+
+// slot is the node of a property that an expression reads or writes, none when
+// the object is not known.
+func (e *extractor) slot(r parse.Ref) int32 {
+	name, ok := e.PropertyOf(r)
+	if !ok {
+		return none
+	}
+	object := e.First(r)
+	key := slotKey{name: name}
+	owner, label := none, ""
+	switch e.Kind(object) {
+	case parse.Ident:
+		b := e.Scopes.Of[object]
+		if b == 0 {
+			return none
+		}
+		if literal := e.Names.Literal(object); literal != 0 && e.Kind(literal) == parse.Object {
+			key.object = literal
+		} else {
+			key.binding = b
+		}
+		owner, label = e.binding(b), e.NameOf(object)+"."+name
+	case parse.This:
+		key.object = e.owner
+		owner, label = e.functionOf(e.owner), "this."+name
+	case parse.Dot, parse.Index: // a.b.c is a property of a, named b.c
+		base := object
+		path := name
+		for steps := 0; e.Kind(base) == parse.Dot || e.Kind(base) == parse.Index; steps++ {
+			step, ok := e.PropertyOf(base)
+			if !ok || steps > 6 {
+				return none
+			}
+			path = step + "." + path
+			base = e.First(base)
+		}
+		key.name = path
+		switch e.Kind(base) {
+		case parse.Ident:
+			key.binding = e.Scopes.Of[base]
+			if key.binding == 0 {
+				return none
+			}
+			label = e.NameOf(base) + "." + path
+		case parse.This:
+			key.object = e.owner
+			label = "this." + path
+		default:
+			return none
+		}
+		owner = e.slot(object)
+	default:
+		return none
+	}
+	if n, ok := e.slots[key]; ok {
+		e.edge(Property, owner, n)
+		return n
+	}
+	n := e.node(Slot, e.span(r), label)
+	e.slots[key] = n
+	e.edge(Property, owner, n)
+	return n
+}
+
+// flow relates where the value of an expression comes from to what takes it.
+func (e *extractor) flow(r parse.Ref, to int32, how Relation, steps int) {
+	if r == 0 || to == none || steps == 0 {
+		return
+	}
+	switch n := e.At(r); n.Kind {
+	case parse.Ident:
+		e.edge(how, e.binding(e.Scopes.Of[r]), to)
+	case parse.Dot, parse.Index:
+		if config := e.config(r); config != none {
+			e.edge(Configures, config, to)
+			return
+		}
+		if s := e.slot(r); s != none {
+			e.edge(how, s, to)
+			return
+		}
+		e.flow(n.First, to, how, steps-1)
+	case parse.Call, parse.New, parse.Tagged, parse.ImportCall:
+		e.edge(how, e.call(r), to)
+	case parse.Await:
+		e.flow(n.First, to, Awaits, steps-1)
+	case parse.Func, parse.Arrow, parse.Class:
+		e.edge(how, e.functionOf(r), to)
+	case parse.String:
+		if n.End-n.Start <= maxLabel && (how == Argument || how == Asks || how == Spawns || how == Uses) {
+			e.edge(how, e.node(Literal, e.span(r), e.StringValue(r)), to)
+		}
+	case parse.Template, parse.Logical, parse.Array:
+		for k := n.First; k != 0; k = e.Next(k) {
+			e.flow(k, to, how, steps-1)
+		}
+	case parse.Binary:
+		if n.Op == parse.Plus {
+			for k := n.First; k != 0; k = e.Next(k) {
+				e.flow(k, to, how, steps-1)
+			}
+		}
+	case parse.Cond:
+		e.flow(e.Kid(r, 1), to, how, steps-1)
+		e.flow(e.Kid(r, 2), to, how, steps-1)
+	case parse.Sequence:
+		e.flow(e.Last(r), to, how, steps-1)
+	case parse.Assign:
+		e.flow(e.Kid(r, 1), to, how, steps-1)
+	case parse.Spread, parse.Yield:
+		e.flow(n.First, to, how, steps-1)
+	case parse.Object:
+		e.edge(how, e.object(r), to)
+	}
+}
+
+// object is the node of an object literal with its properties.
+func (e *extractor) object(r parse.Ref) int32 {
+	if n, ok := e.calls[r]; ok {
+		return n
+	}
+	n := e.node(Expression, e.span(r), "")
+	e.calls[r] = n
+	for k := e.First(r); k != 0; k = e.Next(k) {
+		if e.Kind(k) != parse.Property {
+			e.flow(e.First(k), n, Flows, maxSteps)
+			continue
+		}
+		name, ok := e.KeyOf(e.First(k), e.At(k).Flags&parse.Computed != 0)
+		if !ok {
+			e.flow(e.Kid(k, 1), n, Flows, maxSteps)
+			continue
+		}
+		key := slotKey{object: r, name: name}
+		s, there := e.slots[key]
+		if !there {
+			s = e.node(Slot, e.span(e.First(k)), name)
+			e.slots[key] = s
+		}
+		e.edge(Property, n, s)
+		e.flow(e.Kid(k, 1), s, Flows, maxSteps)
+	}
+	return n
+}
+
+// config is the node of a value that the environment gives.
+func (e *extractor) config(r parse.Ref) int32 {
+	object := e.First(r)
+	if e.Kind(object) != parse.Dot || e.NameOf(e.Kid(object, 1)) != "env" {
+		return none
+	}
+	path := e.Names.Path(object)
+	if path != "process.env" && path != "import.meta.env" {
+		return none
+	}
+	if n, ok := e.calls[r]; ok {
+		return n
+	}
+	name, _ := e.PropertyOf(r)
+	n := e.node(Config, e.span(r), path+"."+name)
+	e.calls[r] = n
+	return n
+}
+
+func (e *extractor) kids(r parse.Ref) {
+	for k := e.First(r); k != 0; k = e.Next(k) {
+		e.visit(k)
+	}
+}
+
+func (e *extractor) visit(r parse.Ref) {
+	n := e.At(r)
+	switch n.Kind {
+	case parse.Func, parse.FuncDecl, parse.Arrow:
+		e.enter(r, n)
+		return
+	case parse.Class, parse.ClassDecl:
+		was := e.owner
+		e.owner = r
+		e.class(r)
+		e.kids(r)
+		e.owner = was
+		return
+	case parse.Declarator:
+		if value := e.Next(n.First); e.Kind(value) != parse.Empty {
+			e.bind(n.First, value, "", maxSteps)
+		}
+	case parse.Assign:
+		e.assign(n)
+	case parse.Call, parse.New, parse.ImportCall:
+		e.call(r)
+	case parse.Return:
+		if e.Kind(n.First) != parse.Empty && e.function != 0 {
+			site := e.node(Return, e.span(r), "")
+			e.flow(n.First, site, Flows, maxSteps)
+			e.edge(Returns, site, e.functionOf(e.function))
+		}
+	case parse.Yield:
+		e.flow(n.First, e.functionOf(e.function), Returns, maxSteps)
+	case parse.Import:
+		e.imports(n)
+	case parse.ForIn, parse.ForOf:
+		e.each(n)
+	case parse.ExportNames, parse.ExportDef, parse.ExportDecl:
+		e.exports(r, n)
+	}
+	e.kids(r)
+}
+
+// enter visits a function.
+func (e *extractor) enter(r parse.Ref, n *parse.Node) {
+	function, owner := e.function, e.owner
+	e.function = r
+	if n.Kind != parse.Arrow {
+		if up := e.Parents[r]; e.Kind(up) != parse.Member {
+			e.owner = r
+			if e.Kind(up) == parse.Property { // this in a method is its object
+				e.owner = e.Parents[up]
+			}
+		}
+	}
+	for k := e.First(e.Kid(r, 1)); k != 0; k = e.Next(k) {
+		e.parameter(k)
+	}
+	if body := e.Kid(r, 2); n.Flags&parse.ExprBody != 0 {
+		e.flow(body, e.functionOf(r), Returns, maxSteps)
+	}
+	e.kids(r)
+	e.function, e.owner = function, owner
+}
+
+// parameter makes the nodes of a parameter, with its default.
+func (e *extractor) parameter(r parse.Ref) {
+	switch e.Kind(r) {
+	case parse.Ident:
+		e.binding(e.Scopes.Of[r])
+	case parse.AssignPattern:
+		e.bind(e.First(r), e.Kid(r, 1), "", maxSteps)
+	}
+}
+
+// class relates a class to its members.
+func (e *extractor) class(r parse.Ref) {
+	for k := e.First(r); k != 0; k = e.Next(k) {
+		if e.Kind(k) != parse.Member {
+			continue
+		}
+		n := e.At(k)
+		name, ok := e.KeyOf(n.First, n.Flags&parse.Computed != 0)
+		value := e.Next(n.First)
+		if !ok || e.Kind(value) == parse.Empty {
+			continue
+		}
+		key := slotKey{object: r, name: name}
+		s, there := e.slots[key]
+		if !there {
+			s = e.node(Slot, e.span(n.First), "this."+name)
+			e.slots[key] = s
+		}
+		e.edge(Property, e.functionOf(r), s)
+		e.flow(value, s, Flows, maxSteps)
+	}
+}
+
+// bind relates a value to the variables of a pattern.
+func (e *extractor) bind(target, value parse.Ref, path string, steps int) {
+	if steps == 0 {
+		return
+	}
+	switch e.Kind(target) {
+	case parse.Ident:
+		b := e.binding(e.Scopes.Of[target])
+		if path == "" {
+			e.flow(value, b, Flows, maxSteps)
+			return
+		}
+		if e.Kind(value) == parse.Ident && e.Scopes.Of[value] != 0 {
+			key := slotKey{binding: e.Scopes.Of[value], name: path[1:]}
+			s, ok := e.slots[key]
+			if !ok {
+				s = e.node(Slot, e.span(target), e.NameOf(value)+path)
+				e.slots[key] = s
+			}
+			e.edge(Property, e.binding(key.binding), s)
+			e.edge(Flows, s, b)
+			return
+		}
+		e.flow(value, b, Flows, maxSteps)
+	case parse.AssignPattern:
+		e.bind(e.First(target), value, path, steps-1)
+		e.bind(e.First(target), e.Kid(target, 1), "", steps-1)
+	case parse.ObjectPattern:
+		for k := e.First(target); k != 0; k = e.Next(k) {
+			if e.Kind(k) == parse.Rest {
+				e.bind(e.First(k), value, path, steps-1)
+				continue
+			}
+			if name, ok := e.KeyOf(e.First(k), e.At(k).Flags&parse.Computed != 0); ok {
+				e.bind(e.Kid(k, 1), value, path+"."+name, steps-1)
+			}
+		}
+	case parse.ArrayPattern:
+		for k := e.First(target); k != 0; k = e.Next(k) {
+			if e.Kind(k) == parse.Rest {
+				k := e.First(k)
+				e.bind(k, value, path, steps-1)
+				continue
+			}
+			e.bind(k, value, path, steps-1)
+		}
+	}
+}
+
+func (e *extractor) assign(n *parse.Node) {
+	target, value := n.First, e.Next(n.First)
+	switch e.Kind(target) {
+	case parse.Dot, parse.Index:
+		if name, ok := e.exported(target); ok {
+			node := e.node(Slot, e.span(target), "exports."+name)
+			e.flow(value, node, Flows, maxSteps)
+			e.unit.Exports = append(e.unit.Exports, Export{node, name})
+			return
+		}
+		e.flow(value, e.slot(target), Flows, maxSteps)
+	default:
+		e.bind(target, value, "", maxSteps)
+	}
+}
+
+// exported is the name in exports.a and module.exports.
+func (e *extractor) exported(target parse.Ref) (string, bool) {
+	name, ok := e.PropertyOf(target)
+	object := e.First(target)
+	if !ok {
+		return "", false
+	}
+	if e.Kind(object) == parse.Ident {
+		role := e.roles[e.Scopes.Of[object]]
+		global := e.Scopes.Of[object] == 0
+		switch {
+		case name == "exports" && (role == bundle.ModuleRole || global && e.NameOf(object) == "module"):
+			return "*", true
+		case role == bundle.ExportsRole || global && e.NameOf(object) == "exports":
+			return name, true
+		}
+		return "", false
+	}
+	if inner, ok := e.exportedObject(object); ok && inner {
+		return name, true
+	}
+	return "", false
+}
+
+func (e *extractor) exportedObject(object parse.Ref) (bool, bool) {
+	if k := e.Kind(object); k != parse.Dot {
+		return false, false
+	}
+	name, ok := e.exported(object)
+	return ok && name == "*", ok
+}
+
+// each relates what a loop goes over to its variable.
+func (e *extractor) each(n *parse.Node) {
+	head := n.First
+	object := e.Next(head)
+	if e.Kind(head) == parse.VarDecl {
+		e.bind(e.First(e.First(head)), object, "", maxSteps)
+		return
+	}
+	e.bind(head, object, "", maxSteps)
+}
+
+func (e *extractor) imports(n *parse.Node) {
+	specifier := e.StringValue(n.First)
+	for k := e.Next(n.First); k != 0; k = e.Next(k) {
+		local, name := e.First(k), ""
+		switch e.Kind(k) {
+		case parse.ImportName:
+			name, _ = e.KeyOf(local, false)
+			local = e.Kid(k, 1)
+		case parse.ImportDef:
+			name = "default"
+		case parse.ImportAll:
+			name = "*"
+		default:
+			continue
+		}
+		if node := e.binding(e.Scopes.Of[local]); node != none {
+			e.unit.Imports = append(e.unit.Imports, Import{node, specifier, name, -1})
+		}
+	}
+}
+
+func (e *extractor) exports(r parse.Ref, n *parse.Node) {
+	switch n.Kind {
+	case parse.ExportNames:
+		if e.Kind(n.First) == parse.String {
+			return
+		}
+		for k := e.Next(n.First); k != 0; k = e.Next(k) {
+			if e.Kind(k) != parse.ExportName {
+				continue
+			}
+			if b := e.binding(e.Scopes.Of[e.First(k)]); b != none {
+				name, _ := e.KeyOf(e.Kid(k, 1), false)
+				e.unit.Exports = append(e.unit.Exports, Export{b, name})
+			}
+		}
+	case parse.ExportDef:
+		node := e.node(Slot, e.span(r), "exports.default")
+		if f := e.functionOf(n.First); f != none {
+			e.edge(Flows, f, node)
+		} else {
+			e.flow(n.First, node, Flows, maxSteps)
+		}
+		e.unit.Exports = append(e.unit.Exports, Export{node, "default"})
+	case parse.ExportDecl:
+		d := n.First
+		switch e.Kind(d) {
+		case parse.FuncDecl, parse.ClassDecl:
+			e.exportBinding(e.First(d))
+		case parse.VarDecl:
+			for k := e.First(d); k != 0; k = e.Next(k) {
+				e.exportBinding(e.First(k))
+			}
+		}
+	}
+}
+
+func (e *extractor) exportBinding(ident parse.Ref) {
+	if e.Kind(ident) != parse.Ident {
+		return
+	}
+	if b := e.binding(e.Scopes.Of[ident]); b != none {
+		e.unit.Exports = append(e.unit.Exports, Export{b, e.NameOf(ident)})
+	}
+}
+
+// captures relates variables to the functions that keep them.
+func (e *extractor) captures() {
+	// The function of a scope, by scope.
+	around := make([]parse.Ref, len(e.Scopes.Scopes))
+	for i := range e.Scopes.Scopes {
+		s := &e.Scopes.Scopes[i]
+		if s.Kind == scope.Function {
+			around[i] = s.Node
+		} else if i > 0 {
+			around[i] = around[s.Parent]
+		}
+	}
+	for i := 1; i < len(e.Scopes.References); i++ {
+		ref := &e.Scopes.References[i]
+		b := ref.Binding
+		if b == 0 {
+			continue
+		}
+		v := &e.Scopes.Bindings[b]
+		switch v.How {
+		case scope.FunctionDecl, scope.ClassDecl, scope.ImportName, scope.FunctionSelf, scope.ClassSelf, scope.Arguments:
+			continue
+		}
+		from, to := around[v.Scope], around[ref.Scope]
+		if from == to || to == 0 || from == 0 { // what the file declares is there for all
+			continue
+		}
+		e.edge(Captures, e.binding(b), e.functionOf(to))
+	}
+}

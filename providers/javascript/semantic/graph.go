@@ -1,0 +1,256 @@
+package semantic
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"sort"
+
+	"rea/generated/model"
+	"rea/providers/javascript/parse"
+)
+
+// A Graph is the semantic graph of an application: the graphs of its files,
+// joined. Nodes of a unit are in order of place.
+type Graph struct {
+	ID      string
+	Units   []UnitRange
+	Kinds   []byte
+	Starts  []uint32
+	Ends    []uint32
+	Labels  []int32 // index into Strings, -1 for none
+	Strings []string
+	Edges   []Edge // by From, then To
+	// Functions that have a fingerprint, and those.
+	Functions []int32
+	Prints    []string
+	Coverage  []model.JavascriptSemanticsFamily
+	Omitted   int64
+}
+
+// A UnitRange is the nodes of one file.
+type UnitRange struct {
+	File, First, Count int64
+	// Modules are nodes of modules: the file first; Application are the nodes
+	// of the application graph that they stand for.
+	Modules, Application []int64
+}
+
+// A Part is a unit with where it lies in the application.
+type Part struct {
+	File        int64
+	Unit        *Unit
+	Application []int64 // by module of the unit
+}
+
+// Join puts units together. links are relations between nodes of different
+// units, by their place in the parts.
+func Join(parts []Part, links []Link) *Graph {
+	g := &Graph{}
+	numbers := map[string]int32{}
+	counts := map[string]int{}
+	for i := range parts {
+		for j := range parts[i].Unit.Nodes {
+			if l := parts[i].Unit.Nodes[j].Label; l != "" {
+				counts[l]++
+			}
+		}
+	}
+	for s := range counts {
+		g.Strings = append(g.Strings, s)
+	}
+	// Frequent ones first, so that their numbers are short.
+	slices.SortFunc(g.Strings, func(a, b string) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b)) })
+	for i, s := range g.Strings {
+		numbers[s] = int32(i)
+	}
+	for i := range parts {
+		p := &parts[i]
+		first := int32(len(g.Kinds))
+		r := UnitRange{File: p.File, First: int64(first), Count: int64(len(p.Unit.Nodes)), Application: p.Application}
+		for _, m := range p.Unit.Modules {
+			r.Modules = append(r.Modules, int64(first+m))
+		}
+		g.Units = append(g.Units, r)
+		for j := range p.Unit.Nodes {
+			n := &p.Unit.Nodes[j]
+			g.Kinds = append(g.Kinds, byte(n.Kind))
+			g.Starts = append(g.Starts, n.At.Start)
+			g.Ends = append(g.Ends, n.At.End)
+			label := int32(-1)
+			if n.Label != "" {
+				label = numbers[n.Label]
+			}
+			g.Labels = append(g.Labels, label)
+		}
+		for _, e := range p.Unit.Edges {
+			g.Edges = append(g.Edges, Edge{e.Kind, e.From + first, e.To + first})
+		}
+		for k, f := range p.Unit.Functions {
+			g.Functions = append(g.Functions, f+first)
+			g.Prints = append(g.Prints, hex.EncodeToString(p.Unit.Prints[k][:]))
+		}
+		g.Omitted += int64(p.Unit.Omitted)
+	}
+	for _, l := range links {
+		g.Edges = append(g.Edges, Edge{Crosses, int32(g.Units[l.FromPart].First) + l.From, int32(g.Units[l.ToPart].First) + l.To})
+	}
+	slices.SortFunc(g.Edges, func(a, b Edge) int {
+		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Kind, b.Kind))
+	})
+	g.Edges = slices.Compact(g.Edges)
+	g.cover()
+	return g
+}
+
+// A Link is a relation between two files.
+type Link struct {
+	FromPart, ToPart int
+	From, To         int32
+}
+
+// families of relations, in their order.
+var families = []string{
+	"boundary", "call-flow", "child-process", "closure", "configuration", "data-flow", "event", "object-flow",
+	"promise-ownership", "request", "resource-lifecycle", "timer",
+}
+
+// cover counts relations by family. None of them is complete: what depends on
+// values at run time is not related.
+func (g *Graph) cover() {
+	counts := map[string]int64{}
+	for _, e := range g.Edges {
+		counts[e.Kind.Family()]++
+	}
+	for _, f := range families {
+		g.Coverage = append(g.Coverage, model.JavascriptSemanticsFamily{Family: model.JavascriptSemanticsFamilyFamily(f), Relations: counts[f], Status: model.JavascriptSemanticsFamilyStatusPartial})
+	}
+}
+
+// Encode writes the graph as columns.
+func (g *Graph) Encode() model.JavascriptSemantics {
+	out := model.JavascriptSemantics{Strings: g.Strings, Families: g.Coverage, OmittedNodes: g.Omitted}
+	out.Kinds, out.RelationKinds = string(g.Kinds), string(kindsOf(g.Edges))
+	out.Starts, out.Lengths, out.Labels = make([]int64, len(g.Kinds)), make([]int64, len(g.Kinds)), make([]int64, len(g.Kinds))
+	for _, u := range g.Units {
+		out.Units = append(out.Units, model.JavascriptSemanticsUnit{File: u.File, First: u.First, Count: u.Count, Modules: u.Modules, ApplicationNodes: u.Application})
+		last := uint32(0)
+		for i := u.First; i < u.First+u.Count; i++ {
+			out.Starts[i] = int64(g.Starts[i] - last)
+			out.Lengths[i] = int64(g.Ends[i] - g.Starts[i])
+			out.Labels[i] = int64(g.Labels[i])
+			last = g.Starts[i]
+		}
+	}
+	out.From, out.To = make([]int64, len(g.Edges)), make([]int64, len(g.Edges))
+	last := int32(0)
+	for i, e := range g.Edges {
+		out.From[i], out.To[i] = int64(e.From-last), int64(e.To-e.From)
+		last = e.From
+	}
+	out.Functions = make([]int64, len(g.Functions))
+	last = 0
+	for i, f := range g.Functions {
+		out.Functions[i] = int64(f - last)
+		last = f
+	}
+	out.Fingerprints = g.Prints
+	sum := sha256.Sum256(out.AppendJSON(nil))
+	out.GraphID = "jsg_" + hex.EncodeToString(sum[:])
+	return out
+}
+
+func kindsOf(edges []Edge) []byte {
+	out := make([]byte, len(edges))
+	for i := range edges {
+		out[i] = byte(edges[i].Kind)
+	}
+	return out
+}
+
+// Decode reads what Encode wrote, and refuses what contradicts itself.
+func Decode(in *model.JavascriptSemantics) (*Graph, error) {
+	n := len(in.Kinds)
+	if len(in.Starts) != n || len(in.Lengths) != n || len(in.Labels) != n {
+		return nil, fmt.Errorf("columns of nodes have different lengths")
+	}
+	m := len(in.RelationKinds)
+	if len(in.From) != m || len(in.To) != m || len(in.Functions) != len(in.Fingerprints) {
+		return nil, fmt.Errorf("columns of relations have different lengths")
+	}
+	g := &Graph{
+		ID: in.GraphID, Kinds: []byte(in.Kinds), Strings: in.Strings, Prints: in.Fingerprints, Coverage: in.Families, Omitted: in.OmittedNodes,
+		Starts: make([]uint32, n), Ends: make([]uint32, n), Labels: make([]int32, n), Edges: make([]Edge, m), Functions: make([]int32, len(in.Functions)),
+	}
+	next := int64(0)
+	for _, u := range in.Units {
+		if u.First != next || u.Count < 0 || u.Count > int64(n)-u.First || len(u.Modules) != len(u.ApplicationNodes) || len(u.Modules) == 0 {
+			return nil, fmt.Errorf("units do not follow each other")
+		}
+		next += u.Count
+		at := int64(0)
+		for i := u.First; i < next; i++ {
+			at += in.Starts[i]
+			end := at + in.Lengths[i]
+			if at < 0 || at > parse.MaxSource || end < at || end > parse.MaxSource || in.Labels[i] < -1 || in.Labels[i] >= int64(len(in.Strings)) {
+				return nil, fmt.Errorf("node %d is out of range", i)
+			}
+			g.Starts[i], g.Ends[i], g.Labels[i] = uint32(at), uint32(end), int32(in.Labels[i])
+		}
+		for _, m := range u.Modules {
+			if m < u.First || m >= next {
+				return nil, fmt.Errorf("a module is not in its unit")
+			}
+		}
+		g.Units = append(g.Units, UnitRange{u.File, u.First, u.Count, u.Modules, u.ApplicationNodes})
+	}
+	if next != int64(n) {
+		return nil, fmt.Errorf("units do not hold all nodes")
+	}
+	from := int64(0)
+	for i := range g.Edges {
+		from += in.From[i]
+		to := from + in.To[i]
+		if from < 0 || from >= int64(n) || to < 0 || to >= int64(n) {
+			return nil, fmt.Errorf("relation %d is out of range", i)
+		}
+		g.Edges[i] = Edge{Relation(in.RelationKinds[i]), int32(from), int32(to)}
+	}
+	f := int64(0)
+	for i := range g.Functions {
+		f += in.Functions[i]
+		if f < 0 || f >= int64(n) {
+			return nil, fmt.Errorf("function %d is out of range", i)
+		}
+		g.Functions[i] = int32(f)
+	}
+	return g, nil
+}
+
+// UnitOf a node.
+func (g *Graph) UnitOf(node int32) *UnitRange {
+	i := sort.Search(len(g.Units), func(i int) bool { return g.Units[i].First+g.Units[i].Count > int64(node) })
+	return &g.Units[i]
+}
+
+// Label of a node, "" for none.
+func (g *Graph) Label(node int32) string {
+	if g.Labels[node] < 0 {
+		return ""
+	}
+	return g.Strings[g.Labels[node]]
+}
+
+// FunctionOf is the innermost function around a node, or that of its module.
+// Nodes are in order of place, outer before inner, so it lies before the node.
+func (g *Graph) FunctionOf(node int32) int32 {
+	u := g.UnitOf(node)
+	for i := int64(node) - 1; i >= u.First; i-- {
+		if k := Kind(g.Kinds[i]); (k == Function || k == Module) && g.Ends[i] >= g.Ends[node] {
+			return int32(i)
+		}
+	}
+	return none
+}

@@ -1,0 +1,317 @@
+// Package semantic finds how values move inside of programs: from definitions to
+// uses, into and out of properties, through calls, returns, closures, promises,
+// events and timers, and where they meet the world.
+//
+// # Graph
+//
+// Nodes are places of a program: functions, parameters, variables, properties,
+// calls, returns, literals. A node has a kind, a range and a label; the function
+// that it belongs to is the innermost function whose range holds it. A relation
+// has a kind and two nodes, and points the way a value moves or a cause works:
+// from what is given to what takes it.
+//
+// # Limits
+//
+// Relations are those that hold whatever runs: a call is joined to a function
+// only when the callee is a variable that is never reassigned, a member of a
+// literal or class that is known, or the function itself. All other callees are
+// calls without a target. Flow is not ordered by time.
+package semantic
+
+import (
+	"cmp"
+	"slices"
+
+	"rea/providers/javascript/bundle"
+	"rea/providers/javascript/fingerprint"
+	"rea/providers/javascript/parse"
+	"rea/providers/javascript/scope"
+)
+
+// A Kind of node; the byte is how it is written.
+type Kind byte
+
+// Kinds of node.
+const (
+	Module       Kind = 'm'
+	Function     Kind = 'f'
+	Parameter    Kind = 'p'
+	Variable     Kind = 'b'
+	Expression   Kind = 'e'
+	Literal      Kind = 'l'
+	Slot         Kind = 's'
+	Call         Kind = 'c'
+	Return       Kind = 'r'
+	Promise      Kind = 'w'
+	Timer        Kind = 't'
+	Event        Kind = 'v'
+	Listener     Kind = 'n'
+	ChildProcess Kind = 'h'
+	Request      Kind = 'q'
+	Stdio        Kind = 'i'
+	Signal       Kind = 'g'
+	Config       Kind = 'o'
+	Resource     Kind = 'x'
+	Parsing      Kind = 'j'
+	Boundary     Kind = 'd'
+	Unknown      Kind = 'u'
+)
+
+// Name of a kind.
+func (k Kind) Name() string {
+	switch k {
+	case Module:
+		return "module"
+	case Function:
+		return "function"
+	case Parameter:
+		return "parameter"
+	case Variable:
+		return "binding"
+	case Expression:
+		return "expression"
+	case Literal:
+		return "literal"
+	case Slot:
+		return "property-slot"
+	case Call:
+		return "call-site"
+	case Return:
+		return "return-site"
+	case Promise:
+		return "promise"
+	case Timer:
+		return "timer"
+	case Event:
+		return "event"
+	case Listener:
+		return "listener"
+	case ChildProcess:
+		return "child-process"
+	case Request:
+		return "request"
+	case Stdio:
+		return "stdio"
+	case Signal:
+		return "signal"
+	case Config:
+		return "config-source"
+	case Resource:
+		return "resource"
+	case Parsing:
+		return "parsing"
+	case Boundary:
+		return "boundary"
+	}
+	return "unknown-frontier"
+}
+
+// A Relation kind; the byte is how it is written.
+type Relation byte
+
+// Kinds of relation.
+const (
+	Flows      Relation = 'd' // a value goes into a variable, property, return or expression
+	Argument   Relation = 'a' // a value is an argument of a call
+	Passes     Relation = 'p' // an argument becomes a parameter
+	Returns    Relation = 'r' // a value is what a function gives
+	Results    Relation = 'u' // what a function gives is what a call is
+	Property   Relation = 'o' // an object has a property
+	Captures   Relation = 'x' // a function keeps a variable of another around it
+	Calls      Relation = 'c' // a call runs a function
+	Awaits     Relation = 'w' // a promise gives its value
+	Continues  Relation = 't' // a promise runs a function
+	Listens    Relation = 'n' // an event runs a function
+	Schedules  Relation = 'm' // a timer runs a function
+	Spawns     Relation = 'h' // a value becomes a process
+	Asks       Relation = 'q' // a value is sent with a request
+	Configures Relation = 'g' // the environment gives a value
+	Uses       Relation = 's' // a value names or is a resource
+	Parses     Relation = 'j' // a value is parsed or checked
+	Crosses    Relation = 'b' // a value goes from one module to another
+)
+
+// Family of a relation.
+func (r Relation) Family() string {
+	switch r {
+	case Flows, Argument, Passes, Returns, Results, Parses:
+		return "data-flow"
+	case Property:
+		return "object-flow"
+	case Captures:
+		return "closure"
+	case Calls:
+		return "call-flow"
+	case Awaits, Continues:
+		return "promise-ownership"
+	case Listens:
+		return "event"
+	case Schedules:
+		return "timer"
+	case Spawns:
+		return "child-process"
+	case Asks:
+		return "request"
+	case Configures:
+		return "configuration"
+	case Uses:
+		return "resource-lifecycle"
+	}
+	return "boundary"
+}
+
+// Name of a relation.
+func (r Relation) Name() string {
+	switch r {
+	case Flows:
+		return "flows-to"
+	case Argument:
+		return "argument-of"
+	case Passes:
+		return "becomes-parameter"
+	case Returns:
+		return "returned-by"
+	case Results:
+		return "result-of-call"
+	case Property:
+		return "has-property"
+	case Captures:
+		return "captured-by"
+	case Calls:
+		return "calls"
+	case Awaits:
+		return "awaited-by"
+	case Continues:
+		return "continues-with"
+	case Listens:
+		return "handled-by"
+	case Schedules:
+		return "schedules"
+	case Spawns:
+		return "spawned-with"
+	case Asks:
+		return "requested-with"
+	case Configures:
+		return "configures"
+	case Uses:
+		return "used-by-resource"
+	case Parses:
+		return "parsed-by"
+	}
+	return "crosses-to"
+}
+
+// A Node is a place in a program.
+type Node struct {
+	Kind  Kind
+	At    parse.Span
+	Label string
+}
+
+// An Edge is a relation between two nodes of one file.
+type Edge struct {
+	Kind     Relation
+	From, To int32
+}
+
+// An Import is a node that stands for what another module exports.
+type Import struct {
+	Node      int32
+	Specifier string
+	Name      string // exported name, "*" for all
+	Bundle    int    // index of the bundle whose id the specifier is, -1 otherwise
+}
+
+// An Export is a node that a module exports.
+type Export struct {
+	Node int32
+	Name string
+}
+
+// A Unit is the graph of one file. Nodes are in order of place.
+type Unit struct {
+	Nodes   []Node
+	Edges   []Edge
+	Modules []int32 // by part: the node of the file first, then of its modules
+	Imports []Import
+	Exports []Export
+	// Prints are digests of functions, by node.
+	Functions []int32
+	Prints    [][16]byte
+	Omitted   int // nodes beyond the bound
+}
+
+// MaxNodes bounds the nodes of one file.
+const MaxNodes = 4_000_000
+
+// Extract reads a file. parts are the ranges of the modules in it; exports are
+// the nodes whose value a module gives, by name.
+func Extract(p *bundle.File, parts []parse.Span, roles map[scope.BindingID]bundle.Role) *Unit {
+	e := &extractor{
+		File: p, roles: roles,
+		bindings:  make([]int32, len(p.Scopes.Bindings)),
+		functions: map[parse.Ref]int32{}, calls: map[parse.Ref]int32{}, slots: map[slotKey]int32{}, seen: map[Edge]struct{}{}, classes: map[parse.Ref]map[string]parse.Ref{},
+	}
+	for i := range e.bindings {
+		e.bindings[i] = -1
+	}
+	e.unit.Modules = append(e.unit.Modules, e.node(Module, parse.Span{Start: 0, End: uint32(len(p.Src))}, ""))
+	for _, at := range parts {
+		e.unit.Modules = append(e.unit.Modules, e.node(Module, at, ""))
+	}
+	e.declareFunctions()
+	e.kids(p.Root)
+	e.captures()
+	return e.finish()
+}
+
+// finish puts nodes in order of place and numbers them anew.
+func (e *extractor) finish() *Unit {
+	u := &e.unit
+	order := make([]int32, len(u.Nodes))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortStableFunc(order, func(a, b int32) int {
+		x, y := &u.Nodes[a], &u.Nodes[b]
+		return cmp.Or(cmp.Compare(x.At.Start, y.At.Start), cmp.Compare(y.At.End, x.At.End), cmp.Compare(x.Kind, y.Kind), cmp.Compare(x.Label, y.Label))
+	})
+	number := make([]int32, len(order))
+	nodes := make([]Node, len(order))
+	for i, old := range order {
+		number[old] = int32(i)
+		nodes[i] = u.Nodes[old]
+	}
+	u.Nodes = nodes
+	for i := range u.Edges {
+		u.Edges[i].From, u.Edges[i].To = number[u.Edges[i].From], number[u.Edges[i].To]
+	}
+	slices.SortFunc(u.Edges, func(a, b Edge) int {
+		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Kind, b.Kind))
+	})
+	for i := range u.Modules {
+		u.Modules[i] = number[u.Modules[i]]
+	}
+	for i := range u.Imports {
+		u.Imports[i].Node = number[u.Imports[i].Node]
+	}
+	for i := range u.Exports {
+		u.Exports[i].Node = number[u.Exports[i].Node]
+	}
+	type printed struct {
+		node int32
+		ref  parse.Ref
+	}
+	var list []printed
+	for ref, node := range e.functions {
+		if k := e.Kind(ref); k.IsFunction() {
+			list = append(list, printed{number[node], ref})
+		}
+	}
+	slices.SortFunc(list, func(a, b printed) int { return cmp.Compare(a.node, b.node) })
+	for _, f := range list {
+		u.Functions = append(u.Functions, f.node)
+		u.Prints = append(u.Prints, fingerprint.Function(e.File.File, e.Scopes, f.ref))
+	}
+	return u
+}

@@ -12,6 +12,7 @@ import (
 	"rea/providers/analysis"
 	"rea/providers/binary"
 	"rea/providers/embedded"
+	"rea/providers/enginetest/conform"
 	"rea/providers/format/native"
 	nativetools "rea/providers/native"
 	"rea/runtime/session"
@@ -56,15 +57,15 @@ func refName(r model.SymbolRef) string {
 // TestToolsOnARealProgram asks the families about the conformance program and
 // compares with its source and with what objdump says.
 func TestToolsOnARealProgram(t *testing.T) {
-	f := build(t)
-	h := openTools(t, f.path)
+	f := conform.Build(t)
+	h := openTools(t, f.Path)
 
 	t.Run("call_path", func(t *testing.T) {
 		out := answer[tool.TraceCallPathOutput](t, h, "trace_call_path", `{"start":"main","goal":"add"}`)
 		var path []string
 		for _, step := range out.Path {
 			path = append(path, refName(step.To))
-			if from := f.calls(f.find(t, refName(step.From))); !from[refName(step.To)] {
+			if from := f.Calls(f.Find(t, refName(step.From))); !from[refName(step.To)] {
 				t.Errorf("objdump shows no transfer from %s to %s", refName(step.From), refName(step.To))
 			}
 		}
@@ -79,13 +80,13 @@ func TestToolsOnARealProgram(t *testing.T) {
 			name[n.Procedure.Address] = strings.TrimSuffix(refName(n.Procedure), "@plt")
 		}
 		for _, caller := range unambiguous() {
-			sym := f.find(t, caller)
-			if _, node := name[model.Address(sym.addr)]; !node {
+			sym := f.Find(t, caller)
+			if _, node := name[model.Address(sym.Addr)]; !node {
 				t.Errorf("%s is not reached from main", caller)
 			}
-			for callee := range f.calls(sym) {
+			for callee := range f.Calls(sym) {
 				if callee != caller && !slices.ContainsFunc(out.Edges, func(e tool.GetCallGraphOutputEdge) bool {
-					return e.From == model.Address(sym.addr) && name[e.To] == callee
+					return e.From == model.Address(sym.Addr) && name[e.To] == callee
 				}) {
 					t.Errorf("the edge from %s to %s is missing", caller, callee)
 				}
@@ -128,7 +129,7 @@ func TestToolsOnARealProgram(t *testing.T) {
 	})
 	t.Run("dossier", func(t *testing.T) {
 		out := answer[tool.AnalyzeFunctionOutput](t, h, "analyze_function", `{"procedure":"loop","include_assembly":true}`)
-		want := f.inside(f.find(t, "loop"))
+		want := f.Inside(f.Find(t, "loop"))
 		var got []model.Address
 		for _, in := range out.Assembly.Items {
 			got = append(got, in.Address)
@@ -146,28 +147,28 @@ func TestToolsOnARealProgram(t *testing.T) {
 			t.Errorf("puts is called from two places: %+v", out.Imports)
 		}
 		if !slices.ContainsFunc(out.LargestProcedures, func(p model.Procedure) bool {
-			return p.Name == "choose" && p.Size == int64(f.wholeSize(f.find(t, "choose")))
+			return p.Name == "choose" && p.Size == int64(f.WholeSize(f.Find(t, "choose")))
 		}) {
 			t.Errorf("choose is one of the largest: %+v", out.LargestProcedures)
 		}
-		if out.Target.Size != int64(len(f.data)) || out.Counts.Segments != int64(len(f.loads)) {
+		if out.Target.Size != int64(len(f.Data)) || out.Counts.Segments != int64(len(f.Loads)) {
 			t.Errorf("target %+v, counts %+v", out.Target, out.Counts)
 		}
 	})
 	t.Run("analyst_names_are_shown", func(t *testing.T) {
-		answer[tool.SetNamesOutput](t, h, "set_names", fmt.Sprintf(`{"names":[{"address":"%#x","name":"my_loop"}]}`, f.find(t, "loop").addr))
+		answer[tool.SetNamesOutput](t, h, "set_names", fmt.Sprintf(`{"names":[{"address":"%#x","name":"my_loop"}]}`, f.Find(t, "loop").Addr))
 		out := answer[tool.ProcedureCalleesOutput](t, h, "procedure_callees", `{"procedure":"choose"}`)
 		if !slices.ContainsFunc(out.Items, func(c tool.ProcedureCalleesOutputItem) bool { return c.Procedure.Name == "my_loop" }) {
 			t.Errorf("choose calls %+v", out.Items)
 		}
-		if got := answer[tool.ProcedureAddressOutput](t, h, "procedure_address", `{"procedure":"my_loop"}`); uint64(got.Procedure.Address) != f.find(t, "loop").addr {
+		if got := answer[tool.ProcedureAddressOutput](t, h, "procedure_address", `{"procedure":"my_loop"}`); uint64(got.Procedure.Address) != f.Find(t, "loop").Addr {
 			t.Errorf("my_loop is at %s", got.Procedure.Address)
 		}
 		found := answer[tool.SearchProceduresOutput](t, h, "search_procedures", `{"pattern":"my_"}`)
 		if found.Total != 1 {
 			t.Errorf("found %+v", found.Items)
 		}
-		answer[tool.SetNamesOutput](t, h, "set_names", fmt.Sprintf(`{"names":[{"address":"%#x","name":""}]}`, f.find(t, "loop").addr))
+		answer[tool.SetNamesOutput](t, h, "set_names", fmt.Sprintf(`{"names":[{"address":"%#x","name":""}]}`, f.Find(t, "loop").Addr))
 	})
 	t.Run("pages_join", func(t *testing.T) {
 		var got []string
@@ -195,10 +196,10 @@ func TestToolsOnARealProgram(t *testing.T) {
 // TestVersionsOfAFunction compares functions of two builds whose code lies at
 // other addresses.
 func TestVersionsOfAFunction(t *testing.T) {
-	old := build(t)
-	changed := build(t, "int n = 0; while (*s)", "int n = 5; while (*s)",
+	old := conform.Build(t)
+	changed := conform.Build(t, "int n = 0; while (*s)", "int n = 5; while (*s)",
 		"KEEP int add(", "KEEP int before(int x) { return x * 77 + 5 % (x + 1); }\nKEEP int add(")
-	if old.find(t, "greet").addr == changed.find(t, "greet").addr {
+	if old.Find(t, "greet").Addr == changed.Find(t, "greet").Addr {
 		t.Fatal("the second build is laid out like the first")
 	}
 	for _, tt := range []struct {
@@ -212,8 +213,8 @@ func TestVersionsOfAFunction(t *testing.T) {
 		{"loop", tool.CompareFunctionsOutputDimensionStatusChanged, tool.CompareFunctionsOutputStatusChanged},
 	} {
 		in := fmt.Sprintf(`{"procedure":%q,"include_assembly":true}`, tt.function)
-		left, right := record(t, old.path, in), record(t, changed.path, in)
-		out := answer[tool.CompareFunctionsOutput](t, openTools(t, old.path), "compare_functions", fmt.Sprintf(`{"left":%s,"right":%s,"limit":500}`, left, right))
+		left, right := record(t, old.Path, in), record(t, changed.Path, in)
+		out := answer[tool.CompareFunctionsOutput](t, openTools(t, old.Path), "compare_functions", fmt.Sprintf(`{"left":%s,"right":%s,"limit":500}`, left, right))
 		var assembly tool.CompareFunctionsOutputDimensionStatus
 		for _, d := range out.Dimensions {
 			if d.Dimension == "assembly" {
@@ -239,17 +240,17 @@ func TestVersionsOfAFunction(t *testing.T) {
 // TestVersionsOfAStrippedFunction: what a function calls and uses has names
 // even where it has none.
 func TestVersionsOfAStrippedFunction(t *testing.T) {
-	old := build(t)
-	changed := build(t, "KEEP int add(", "KEEP int before(int x) { return x * 77 + 5 % (x + 1); }\nKEEP int add(")
+	old := conform.Build(t)
+	changed := conform.Build(t, "KEEP int add(", "KEEP int before(int x) { return x * 77 + 5 % (x + 1); }\nKEEP int add(")
 	for name, want := range map[string]tool.CompareFunctionsOutputStatus{
 		"greet": tool.CompareFunctionsOutputStatusUnchanged, // calls imports only
 		"tail":  tool.CompareFunctionsOutputStatusUnknown,   // calls a function without a name
 	} {
-		in := func(f *fixture) string {
-			return fmt.Sprintf(`{"procedure":"%#x","include_assembly":true}`, f.find(t, name).addr)
+		in := func(f *conform.Fixture) string {
+			return fmt.Sprintf(`{"procedure":"%#x","include_assembly":true}`, f.Find(t, name).Addr)
 		}
-		left, right := record(t, old.stripped, in(old)), record(t, changed.stripped, in(changed))
-		r := openTools(t, old.stripped).Call(t, "compare_functions", fmt.Sprintf(`{"left":%s,"right":%s,"limit":500}`, left, right))
+		left, right := record(t, old.Stripped, in(old)), record(t, changed.Stripped, in(changed))
+		r := openTools(t, old.Stripped).Call(t, "compare_functions", fmt.Sprintf(`{"left":%s,"right":%s,"limit":500}`, left, right))
 		if r.Err != nil {
 			t.Fatal(r.Err)
 		}

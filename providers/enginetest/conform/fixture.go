@@ -1,4 +1,4 @@
-package enginetest
+package conform
 
 import (
 	"os"
@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"testing"
 
 	"rea/generated/model"
 )
@@ -58,18 +57,19 @@ KEEP int other(int v) { return twice(v) + 5; }
 // own are the functions of the sources; twice stands for two.
 var own = []string{"add", "choose", "greet", "loop", "main", "other", "tail", "through_pointer", "twice"}
 
-// A fixture is the program, built, and what other tools say about it.
-type fixture struct {
-	path, stripped string
-	data           []byte
-	symbols        []symbol            // functions of nm, by address
+// A Fixture is the program, built, and what other tools say about it.
+type Fixture struct {
+	Path, Stripped string
+	Data           []byte
+	Symbols        []Symbol            // functions of nm, by address
 	code           map[uint64]function // of objdump, by address
-	loads          []load
+	Loads          []Load
 }
 
-type symbol struct {
-	name       string
-	addr, size uint64
+// Symbol is a function as nm lists it.
+type Symbol struct {
+	Name       string
+	Addr, Size uint64
 }
 
 type function struct {
@@ -78,9 +78,10 @@ type function struct {
 	calls        map[string]bool // names of functions that it calls or jumps to
 }
 
-type load struct{ offset, addr, fileSize, size uint64 }
+// Load is a segment as readelf lists it.
+type Load struct{ Offset, Addr, FileSize, Size uint64 }
 
-func output(t *testing.T, name string, args ...string) string {
+func output(t T, name string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(name, args...)
 	cmd.Env = append(os.Environ(), "LC_ALL=C")
@@ -91,9 +92,9 @@ func output(t *testing.T, name string, args ...string) string {
 	return string(out)
 }
 
-// build makes the fixture, with texts of the sources replaced by others (old,
+// Build makes the fixture, with texts of the sources replaced by others (old,
 // new, …), or skips the test where the toolchain is missing.
-func build(t *testing.T, replace ...string) *fixture {
+func Build(t T, replace ...string) *Fixture {
 	t.Helper()
 	for _, name := range []string{"gcc", "strip", "nm", "objdump", "readelf"} {
 		if _, err := exec.LookPath(name); err != nil {
@@ -112,11 +113,11 @@ func build(t *testing.T, replace ...string) *fixture {
 		}
 		files = append(files, file)
 	}
-	f := &fixture{path: filepath.Join(dir, "conformance"), stripped: filepath.Join(dir, "stripped")}
-	output(t, "gcc", append([]string{"-O2", "-g", "-o", f.path}, files...)...)
-	output(t, "strip", "-o", f.stripped, f.path)
+	f := &Fixture{Path: filepath.Join(dir, "conformance"), Stripped: filepath.Join(dir, "stripped")}
+	output(t, "gcc", append([]string{"-O2", "-g", "-o", f.Path}, files...)...)
+	output(t, "strip", "-o", f.Stripped, f.Path)
 	var err error
-	if f.data, err = os.ReadFile(f.path); err != nil {
+	if f.Data, err = os.ReadFile(f.Path); err != nil {
 		t.Fatal(err)
 	}
 	f.readSymbols(t)
@@ -125,7 +126,7 @@ func build(t *testing.T, replace ...string) *fixture {
 	return f
 }
 
-func number(t *testing.T, s string, base int) uint64 {
+func number(t T, s string, base int) uint64 {
 	t.Helper()
 	n, err := strconv.ParseUint(strings.TrimPrefix(s, "0x"), base, 64)
 	if err != nil {
@@ -134,14 +135,14 @@ func number(t *testing.T, s string, base int) uint64 {
 	return n
 }
 
-func (f *fixture) readSymbols(t *testing.T) {
-	for _, line := range strings.Split(output(t, "nm", "-n", "-S", "--defined-only", f.path), "\n") {
+func (f *Fixture) readSymbols(t T) {
+	for _, line := range strings.Split(output(t, "nm", "-n", "-S", "--defined-only", f.Path), "\n") {
 		if p := strings.Fields(line); len(p) == 4 && strings.EqualFold(p[2], "t") {
-			f.symbols = append(f.symbols, symbol{p[3], number(t, p[0], 16), number(t, p[1], 16)})
+			f.Symbols = append(f.Symbols, Symbol{p[3], number(t, p[0], 16), number(t, p[1], 16)})
 		}
 	}
-	if len(f.symbols) < len(own) {
-		t.Fatalf("nm lists %d functions", len(f.symbols))
+	if len(f.Symbols) < len(own) {
+		t.Fatalf("nm lists %d functions", len(f.Symbols))
 	}
 }
 
@@ -152,10 +153,10 @@ var (
 	direct   = regexp.MustCompile(`^[0-9a-f]+ <([^>+]+)>$`)
 )
 
-func (f *fixture) readCode(t *testing.T) {
+func (f *Fixture) readCode(t T) {
 	f.code = map[uint64]function{}
 	var at uint64
-	for _, line := range strings.Split(output(t, "objdump", "-d", "-w", "--no-show-raw-insn", f.path), "\n") {
+	for _, line := range strings.Split(output(t, "objdump", "-d", "-w", "--no-show-raw-insn", f.Path), "\n") {
 		if m := codeHead.FindStringSubmatch(line); m != nil {
 			at = number(t, m[1], 16)
 			f.code[at] = function{name: m[2], calls: map[string]bool{}}
@@ -174,23 +175,23 @@ func (f *fixture) readCode(t *testing.T) {
 	}
 }
 
-func (f *fixture) readLoads(t *testing.T) {
-	for _, line := range strings.Split(output(t, "readelf", "-lW", f.path), "\n") {
+func (f *Fixture) readLoads(t T) {
+	for _, line := range strings.Split(output(t, "readelf", "-lW", f.Path), "\n") {
 		if p := strings.Fields(line); len(p) > 6 && p[0] == "LOAD" {
-			f.loads = append(f.loads, load{number(t, p[1], 16), number(t, p[2], 16), number(t, p[4], 16), number(t, p[5], 16)})
+			f.Loads = append(f.Loads, Load{number(t, p[1], 16), number(t, p[2], 16), number(t, p[4], 16), number(t, p[5], 16)})
 		}
 	}
-	if len(f.loads) == 0 {
+	if len(f.Loads) == 0 {
 		t.Fatal("readelf lists no segments")
 	}
 }
 
-// find gives the only function of a name.
-func (f *fixture) find(t *testing.T, name string) symbol {
+// Find gives the only function of a name.
+func (f *Fixture) Find(t T, name string) Symbol {
 	t.Helper()
-	var found []symbol
-	for _, s := range f.symbols {
-		if s.name == name {
+	var found []Symbol
+	for _, s := range f.Symbols {
+		if s.Name == name {
 			found = append(found, s)
 		}
 	}
@@ -201,20 +202,20 @@ func (f *fixture) find(t *testing.T, name string) symbol {
 }
 
 // parent is the function that a split-off part such as main.cold belongs to.
-func (f *fixture) parent(part symbol) *symbol {
-	name, _, split := strings.Cut(part.name, ".cold")
-	for i := range f.symbols {
-		if split && f.symbols[i].name == name {
-			return &f.symbols[i]
+func (f *Fixture) parent(part Symbol) *Symbol {
+	name, _, split := strings.Cut(part.Name, ".cold")
+	for i := range f.Symbols {
+		if split && f.Symbols[i].Name == name {
+			return &f.Symbols[i]
 		}
 	}
 	return nil
 }
 
-// parts are the symbol and what was split off from it, by address.
-func (f *fixture) parts(s symbol) []symbol {
-	var out []symbol
-	for _, o := range f.symbols {
+// parts are the Symbol and what was split off from it, by address.
+func (f *Fixture) parts(s Symbol) []Symbol {
+	var out []Symbol
+	for _, o := range f.Symbols {
 		if parent := f.parent(o); o == s || parent != nil && *parent == s {
 			out = append(out, o)
 		}
@@ -222,19 +223,20 @@ func (f *fixture) parts(s symbol) []symbol {
 	return out
 }
 
-func (f *fixture) wholeSize(s symbol) (n uint64) {
+// WholeSize is that of the Symbol with its split-off parts.
+func (f *Fixture) WholeSize(s Symbol) (n uint64) {
 	for _, part := range f.parts(s) {
-		n += part.size
+		n += part.Size
 	}
 	return n
 }
 
-// inside lists the instructions of objdump in a function.
-func (f *fixture) inside(s symbol) []model.Address {
+// Inside lists the instructions of objdump in a function.
+func (f *Fixture) Inside(s Symbol) []model.Address {
 	var out []model.Address
 	for _, part := range f.parts(s) {
-		for _, addr := range f.code[part.addr].instructions {
-			if addr < part.addr+part.size {
+		for _, addr := range f.code[part.Addr].instructions {
+			if addr < part.Addr+part.Size {
 				out = append(out, model.Address(addr))
 			}
 		}
@@ -242,12 +244,12 @@ func (f *fixture) inside(s symbol) []model.Address {
 	return out
 }
 
-// calls are the names of functions that a function and its parts transfer to.
-func (f *fixture) calls(s symbol) map[string]bool {
+// Calls are the names of functions that a function and its parts transfer to.
+func (f *Fixture) Calls(s Symbol) map[string]bool {
 	out := map[string]bool{}
 	for _, part := range f.parts(s) {
-		for name := range f.code[part.addr].calls {
-			if base, _, split := strings.Cut(name, ".cold"); !split || base != s.name {
+		for name := range f.code[part.Addr].calls {
+			if base, _, split := strings.Cut(name, ".cold"); !split || base != s.Name {
 				out[name] = true
 			}
 		}

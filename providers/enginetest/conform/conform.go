@@ -1,4 +1,4 @@
-package enginetest
+package conform
 
 import (
 	"context"
@@ -6,26 +6,36 @@ import (
 	"iter"
 	"slices"
 	"sync"
-	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"rea/generated/fault"
 	"rea/generated/model"
 	"rea/runtime/engine"
 )
 
-// Run checks that an engine keeps the promises of engine.Engine and that its
-// facts are those of nm, objdump and readelf. open opens the ELF file at path,
-// without analyst names, and closes the engine when the test ends.
-func Run(t *testing.T, open func(t *testing.T, path string) engine.Engine) {
-	f := build(t)
-	s := &suite{fixture: f, eng: open(t, f.path), stripped: open(t, f.stripped)}
+// T is what a check reports to; a *testing.T is one.
+type T interface {
+	Helper()
+	Context() context.Context
+	TempDir() string
+	Error(...any)
+	Errorf(format string, args ...any)
+	// Fatal, Fatalf and Skipf end the check.
+	Fatal(...any)
+	Fatalf(format string, args ...any)
+	Skipf(format string, args ...any)
+}
+
+// Suite runs every check of an engine, each by run. open opens the ELF file at
+// path, without analyst names, and sees to it that the engine is closed when t
+// is done.
+func Suite(t T, run func(name string, check func(T)), open func(t T, path string) engine.Engine) {
+	f := Build(t)
+	s := &suite{Fixture: f, eng: open(t, f.Path), stripped: open(t, f.Stripped)}
 	for _, c := range []struct {
 		name string
 		need model.EngineCapability
-		test func(*testing.T, *suite)
+		test func(T, *suite)
 	}{
 		{"identity", "", identity},
 		{"segments", model.EngineCapabilitySegments, segments},
@@ -48,16 +58,16 @@ func Run(t *testing.T, open func(t *testing.T, path string) engine.Engine) {
 		{"cancelled", model.EngineCapabilityFunctions, cancelled},
 		{"concurrent", model.EngineCapabilityFunctions, concurrent},
 	} {
-		t.Run(c.name, func(t *testing.T) {
+		run(c.name, func(t T) {
 			if c.need != "" && !slices.Contains(s.eng.Capabilities(), c.need) {
 				t.Skipf("the engine does not state %s", c.need)
 			}
 			c.test(t, s)
 		})
 	}
-	t.Run("same_answer_of_another_engine", func(t *testing.T) { repeated(t, s, open(t, f.path)) })
-	t.Run("closes_twice", func(t *testing.T) {
-		eng := open(t, f.path)
+	run("same_answer_of_another_engine", func(t T) { repeated(t, s, open(t, f.Path)) })
+	run("closes_twice", func(t T) {
+		eng := open(t, f.Path)
 		if err := errors.Join(eng.Close(), eng.Close()); err != nil {
 			t.Error(err)
 		}
@@ -65,14 +75,14 @@ func Run(t *testing.T, open func(t *testing.T, path string) engine.Engine) {
 }
 
 type suite struct {
-	*fixture
+	*Fixture
 	eng, stripped engine.Engine
 }
 
 // all reads a whole stream, which must be in address order.
-func all[T any](t *testing.T, rows iter.Seq2[T, error], address func(*T) model.Address) []T {
+func all[Row any](t T, rows iter.Seq2[Row, error], address func(*Row) model.Address) []Row {
 	t.Helper()
-	var out []T
+	var out []Row
 	last := model.Address(0)
 	for row, err := range rows {
 		if err != nil {
@@ -88,17 +98,17 @@ func all[T any](t *testing.T, rows iter.Seq2[T, error], address func(*T) model.A
 	return out
 }
 
-func everyProcedure(t *testing.T, eng engine.Engine) []model.Procedure {
+func everyProcedure(t T, eng engine.Engine) []model.Procedure {
 	t.Helper()
 	return all(t, eng.Procedures(t.Context()), func(p *model.Procedure) model.Address { return p.Address })
 }
 
-func identity(t *testing.T, s *suite) {
+func identity(t T, s *suite) {
 	first, second := s.eng.Profile(), s.eng.Profile()
 	if first.Provider.ID == "" || first.Digest == "" {
 		t.Errorf("profile = %+v", first)
 	}
-	if diff := cmp.Diff(first, second); diff != "" {
+	if diff := diff(first, second); diff != "" {
 		t.Errorf("the profile changes:\n%s", diff)
 	}
 	documents, err := s.eng.Documents(t.Context())
@@ -117,7 +127,7 @@ func identity(t *testing.T, s *suite) {
 	}
 }
 
-func procedures(t *testing.T, s *suite) {
+func procedures(t T, s *suite) {
 	list := everyProcedure(t, s.eng)
 	byAddress := map[model.Address]model.Procedure{}
 	for _, p := range list {
@@ -126,19 +136,19 @@ func procedures(t *testing.T, s *suite) {
 		}
 		byAddress[p.Address] = p
 	}
-	for _, sym := range s.symbols {
-		p, ok := byAddress[model.Address(sym.addr)]
+	for _, sym := range s.Symbols {
+		p, ok := byAddress[model.Address(sym.Addr)]
 		switch parent := s.parent(sym); {
 		case parent != nil && ok:
-			t.Errorf("%s at %#x is a part of %s and listed on its own", sym.name, sym.addr, parent.name)
+			t.Errorf("%s at %#x is a part of %s and listed on its own", sym.Name, sym.Addr, parent.Name)
 		case parent != nil:
-			if of, err := s.eng.Containing(t.Context(), model.Address(sym.addr)); err != nil || of == nil || of.Address != model.Address(parent.addr) {
-				t.Errorf("%s at %#x belongs to %s, not to %+v, %v", sym.name, sym.addr, parent.name, of, err)
+			if of, err := s.eng.Containing(t.Context(), model.Address(sym.Addr)); err != nil || of == nil || of.Address != model.Address(parent.Addr) {
+				t.Errorf("%s at %#x belongs to %s, not to %+v, %v", sym.Name, sym.Addr, parent.Name, of, err)
 			}
 		case !ok:
-			t.Errorf("%s at %#x is not listed", sym.name, sym.addr)
-		case slices.Contains(own, sym.name) && (p.Name != sym.name || !p.Named || p.Size != int64(s.wholeSize(sym)) || p.Kind != model.ProcedureKindFunction || !p.Returns):
-			t.Errorf("%s of %d bytes is listed as %+v", sym.name, s.wholeSize(sym), p)
+			t.Errorf("%s at %#x is not listed", sym.Name, sym.Addr)
+		case slices.Contains(own, sym.Name) && (p.Name != sym.Name || !p.Named || p.Size != int64(s.WholeSize(sym)) || p.Kind != model.ProcedureKindFunction || !p.Returns):
+			t.Errorf("%s of %d bytes is listed as %+v", sym.Name, s.WholeSize(sym), p)
 		}
 	}
 	if !slices.ContainsFunc(list, func(p model.Procedure) bool { return p.Name == "puts" && p.Kind == model.ProcedureKindImportStub }) {
@@ -147,27 +157,27 @@ func procedures(t *testing.T, s *suite) {
 }
 
 // strippedProcedures: the unwind tables still tell where functions start.
-func strippedProcedures(t *testing.T, s *suite) {
+func strippedProcedures(t T, s *suite) {
 	byAddress := map[model.Address]model.Procedure{}
 	for _, p := range everyProcedure(t, s.stripped) {
 		byAddress[p.Address] = p
 	}
-	for _, sym := range s.symbols {
-		p, ok := byAddress[model.Address(sym.addr)]
+	for _, sym := range s.Symbols {
+		p, ok := byAddress[model.Address(sym.Addr)]
 		switch {
-		case !slices.Contains(own, sym.name):
+		case !slices.Contains(own, sym.Name):
 		case !ok:
-			t.Errorf("%s at %#x is not listed", sym.name, sym.addr)
-		case p.Named && sym.name != "main":
-			t.Errorf("%s has a name without symbols: %+v", sym.name, p)
+			t.Errorf("%s at %#x is not listed", sym.Name, sym.Addr)
+		case p.Named && sym.Name != "main":
+			t.Errorf("%s has a name without symbols: %+v", sym.Name, p)
 		}
 	}
 }
 
-func resolve(t *testing.T, s *suite) {
-	add := s.find(t, "add")
-	at := model.Address(add.addr)
-	inner := model.Address(add.addr + 1)
+func resolve(t T, s *suite) {
+	add := s.Find(t, "add")
+	at := model.Address(add.Addr)
+	inner := model.Address(add.Addr + 1)
 	for _, selector := range []string{"add", at.String(), inner.String(), "0X" + inner.String()[2:], " add"} {
 		p, err := s.eng.Resolve(t.Context(), selector)
 		if selector == " add" {
@@ -195,15 +205,15 @@ func resolve(t *testing.T, s *suite) {
 	}
 }
 
-func containing(t *testing.T, s *suite) {
-	loop := s.find(t, "loop")
-	for _, addr := range []uint64{loop.addr, loop.addr + 1, loop.addr + loop.size - 1} {
+func containing(t T, s *suite) {
+	loop := s.Find(t, "loop")
+	for _, addr := range []uint64{loop.Addr, loop.Addr + 1, loop.Addr + loop.Size - 1} {
 		p, err := s.eng.Containing(t.Context(), model.Address(addr))
-		if err != nil || p == nil || p.Address != model.Address(loop.addr) {
+		if err != nil || p == nil || p.Address != model.Address(loop.Addr) {
 			t.Errorf("%#x lies in %+v, %v", addr, p, err)
 		}
 	}
-	data := s.loads[len(s.loads)-1].addr
+	data := s.Loads[len(s.Loads)-1].Addr
 	for _, addr := range []uint64{data, 0, 1 << 63, 1<<64 - 1} {
 		if p, err := s.eng.Containing(t.Context(), model.Address(addr)); err != nil || p != nil {
 			t.Errorf("%#x lies in %+v, %v", addr, p, err)
@@ -211,7 +221,7 @@ func containing(t *testing.T, s *suite) {
 	}
 }
 
-func summary(t *testing.T, s *suite) {
+func summary(t T, s *suite) {
 	sum, err := s.eng.Summary(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -226,8 +236,8 @@ func summary(t *testing.T, s *suite) {
 	if sum.Procedures != len(list) || sum.Named != named {
 		t.Errorf("%d procedures, %d named; the list has %d, %d", sum.Procedures, sum.Named, len(list), named)
 	}
-	if sum.Segments != len(s.loads) {
-		t.Errorf("%d segments; readelf lists %d", sum.Segments, len(s.loads))
+	if sum.Segments != len(s.Loads) {
+		t.Errorf("%d segments; readelf lists %d", sum.Segments, len(s.Loads))
 	}
 	if sum.Target.Entry == nil || sum.Target.Stripped {
 		t.Errorf("target = %+v", sum.Target)
@@ -237,7 +247,7 @@ func summary(t *testing.T, s *suite) {
 	}
 }
 
-func cancelled(t *testing.T, s *suite) {
+func cancelled(t T, s *suite) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	start := time.Now()
@@ -263,7 +273,7 @@ func cancelled(t *testing.T, s *suite) {
 	}
 }
 
-func concurrent(t *testing.T, s *suite) {
+func concurrent(t T, s *suite) {
 	want := everyProcedure(t, s.eng)
 	var wg sync.WaitGroup
 	for range 8 {
@@ -282,7 +292,7 @@ func concurrent(t *testing.T, s *suite) {
 				}
 				got = append(got, p)
 			}
-			if diff := cmp.Diff(want, got); diff != "" {
+			if diff := diff(want, got); diff != "" {
 				t.Errorf("another answer:\n%s", diff)
 			}
 		})
@@ -290,18 +300,18 @@ func concurrent(t *testing.T, s *suite) {
 	wg.Wait()
 }
 
-func repeated(t *testing.T, s *suite, other engine.Engine) {
-	if diff := cmp.Diff(everyProcedure(t, s.eng), everyProcedure(t, other)); diff != "" {
+func repeated(t T, s *suite, other engine.Engine) {
+	if diff := diff(everyProcedure(t, s.eng), everyProcedure(t, other)); diff != "" {
 		t.Errorf("procedures:\n%s", diff)
 	}
 	for _, name := range []string{"main", "choose", "loop"} {
-		addr := model.Address(s.find(t, name).addr)
+		addr := model.Address(s.Find(t, name).Addr)
 		a, errA := s.eng.Body(t.Context(), addr, everything)
 		b, errB := other.Body(t.Context(), addr, everything)
 		if errA != nil || errB != nil {
 			t.Fatal(errA, errB)
 		}
-		if diff := cmp.Diff(a, b); diff != "" {
+		if diff := diff(a, b); diff != "" {
 			t.Errorf("%s:\n%s", name, diff)
 		}
 	}

@@ -1,9 +1,8 @@
-package enginetest
+package conform
 
 import (
 	"bytes"
 	"slices"
-	"testing"
 	"unicode/utf16"
 
 	"rea/generated/fault"
@@ -12,27 +11,27 @@ import (
 )
 
 // bytesAt are stored bytes according to the segments of readelf.
-func (f *fixture) bytesAt(addr uint64, n int) []byte {
-	for _, l := range f.loads {
-		if addr >= l.addr && addr-l.addr < l.fileSize {
-			at := l.offset + addr - l.addr
-			return f.data[at:min(at+uint64(n), l.offset+l.fileSize)]
+func (f *Fixture) bytesAt(addr uint64, n int) []byte {
+	for _, l := range f.Loads {
+		if addr >= l.Addr && addr-l.Addr < l.FileSize {
+			at := l.Offset + addr - l.Addr
+			return f.Data[at:min(at+uint64(n), l.Offset+l.FileSize)]
 		}
 	}
 	return nil
 }
 
-func segments(t *testing.T, s *suite) {
+func segments(t T, s *suite) {
 	list, _, err := s.eng.Segments(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(list) != len(s.loads) {
-		t.Fatalf("%d segments; readelf lists %d", len(list), len(s.loads))
+	if len(list) != len(s.Loads) {
+		t.Fatalf("%d segments; readelf lists %d", len(list), len(s.Loads))
 	}
-	for i, l := range s.loads {
+	for i, l := range s.Loads {
 		g := list[i]
-		if uint64(g.Start) != l.addr || uint64(g.End) != l.addr+l.size || uint64(g.FileSize) != l.fileSize || g.FileOffset == nil || uint64(*g.FileOffset) != l.offset {
+		if uint64(g.Start) != l.Addr || uint64(g.End) != l.Addr+l.Size || uint64(g.FileSize) != l.FileSize || g.FileOffset == nil || uint64(*g.FileOffset) != l.Offset {
 			t.Errorf("segment %d is %+v; readelf has %+v", i, g, l)
 		}
 		for _, sec := range g.Sections {
@@ -43,38 +42,38 @@ func segments(t *testing.T, s *suite) {
 	}
 }
 
-func readBytes(t *testing.T, s *suite) {
+func readBytes(t T, s *suite) {
 	for _, name := range unambiguous() {
-		sym := s.find(t, name)
-		got, err := s.eng.Bytes(t.Context(), model.Address(sym.addr), int(sym.size))
-		if err != nil || !bytes.Equal(got, s.bytesAt(sym.addr, int(sym.size))) {
+		sym := s.Find(t, name)
+		got, err := s.eng.Bytes(t.Context(), model.Address(sym.Addr), int(sym.Size))
+		if err != nil || !bytes.Equal(got, s.bytesAt(sym.Addr, int(sym.Size))) {
 			t.Errorf("%s: % x, %v", name, got, err)
 		}
 	}
-	last := s.loads[len(s.loads)-1]
-	end := last.addr + last.fileSize
+	last := s.Loads[len(s.Loads)-1]
+	end := last.Addr + last.FileSize
 	if got, err := s.eng.Bytes(t.Context(), model.Address(end-2), 100); err != nil || len(got) != 2 {
 		t.Errorf("%d bytes before the end of what is stored: %v", len(got), err)
 	}
-	got, _ := s.eng.Bytes(t.Context(), model.Address(s.find(t, "add").addr), 4)
+	got, _ := s.eng.Bytes(t.Context(), model.Address(s.Find(t, "add").Addr), 4)
 	for i := range got {
 		got[i] = 0xcc // what is returned belongs to the caller
 	}
-	if again, _ := s.eng.Bytes(t.Context(), model.Address(s.find(t, "add").addr), 4); bytes.Equal(got, again) {
+	if again, _ := s.eng.Bytes(t.Context(), model.Address(s.Find(t, "add").Addr), 4); bytes.Equal(got, again) {
 		t.Error("a caller can change the target")
 	}
 }
 
-func fileOffsets(t *testing.T, s *suite) {
-	for _, l := range s.loads {
-		at, err := s.eng.Locate(t.Context(), model.Address(l.addr))
-		if err != nil || at.FileOffset == nil || uint64(*at.FileOffset) != l.offset || at.Segment == "" {
-			t.Errorf("%#x is at %+v, %v; readelf has %#x", l.addr, at, err, l.offset)
+func fileOffsets(t T, s *suite) {
+	for _, l := range s.Loads {
+		at, err := s.eng.Locate(t.Context(), model.Address(l.Addr))
+		if err != nil || at.FileOffset == nil || uint64(*at.FileOffset) != l.Offset || at.Segment == "" {
+			t.Errorf("%#x is at %+v, %v; readelf has %#x", l.Addr, at, err, l.Offset)
 		}
-		if l.fileSize < l.size {
-			at, err := s.eng.Locate(t.Context(), model.Address(l.addr+l.fileSize))
+		if l.FileSize < l.Size {
+			at, err := s.eng.Locate(t.Context(), model.Address(l.Addr+l.FileSize))
 			if err != nil || at.FileOffset != nil || at.Reason == "" {
-				t.Errorf("nothing is stored for %#x: %+v, %v", l.addr+l.fileSize, at, err)
+				t.Errorf("nothing is stored for %#x: %+v, %v", l.Addr+l.FileSize, at, err)
 			}
 		}
 	}
@@ -83,7 +82,7 @@ func fileOffsets(t *testing.T, s *suite) {
 	}
 }
 
-func texts(t *testing.T, s *suite) {
+func texts(t T, s *suite) {
 	list := all(t, s.eng.Strings(t.Context(), 1), func(x *model.StringItem) model.Address { return x.Address })
 	for _, want := range []struct {
 		value    string
@@ -127,16 +126,16 @@ func texts(t *testing.T, s *suite) {
 	}
 }
 
-func names(t *testing.T, s *suite) {
+func names(t T, s *suite) {
 	list := all(t, s.eng.Names(t.Context()), func(n *model.NameItem) model.Address { return n.Address })
 	has := func(addr uint64, name string, kind model.NameKind) bool {
 		return slices.ContainsFunc(list, func(n model.NameItem) bool {
 			return n.Name == name && n.Kind == kind && (addr == 0 || n.Address == model.Address(addr))
 		})
 	}
-	for _, sym := range s.symbols {
-		if slices.Contains(own, sym.name) && !has(sym.addr, sym.name, model.NameKindFunction) {
-			t.Errorf("%s at %#x is not listed", sym.name, sym.addr)
+	for _, sym := range s.Symbols {
+		if slices.Contains(own, sym.Name) && !has(sym.Addr, sym.Name, model.NameKindFunction) {
+			t.Errorf("%s at %#x is not listed", sym.Name, sym.Addr)
 		}
 	}
 	if !has(0, "puts", model.NameKindImport) {
@@ -153,9 +152,9 @@ func names(t *testing.T, s *suite) {
 }
 
 // listing walks over the items of a function, forward and back.
-func listing(t *testing.T, s *suite) {
-	sym := s.find(t, "loop")
-	want := s.inside(sym)
+func listing(t T, s *suite) {
+	sym := s.Find(t, "loop")
+	want := s.Inside(sym)
 	at := want[0]
 	for _, next := range want[1:] {
 		item, err := s.eng.Item(t.Context(), at, 1)
@@ -168,12 +167,12 @@ func listing(t *testing.T, s *suite) {
 		}
 		at = next
 	}
-	first := model.Address(s.loads[0].addr)
+	first := model.Address(s.Loads[0].Addr)
 	if item, err := s.eng.Item(t.Context(), first, -1); err != nil || item != nil {
 		t.Errorf("before the first address comes %+v, %v", item, err)
 	}
-	last := s.loads[len(s.loads)-1]
-	if item, err := s.eng.Item(t.Context(), model.Address(last.addr+last.size-1), 1); err != nil || item != nil {
+	last := s.Loads[len(s.Loads)-1]
+	if item, err := s.eng.Item(t.Context(), model.Address(last.Addr+last.Size-1), 1); err != nil || item != nil {
 		t.Errorf("after the last address comes %+v, %v", item, err)
 	}
 }

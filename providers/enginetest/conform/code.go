@@ -1,20 +1,19 @@
-package enginetest
+package conform
 
 import (
 	"cmp"
 	"encoding/hex"
 	"slices"
 	"strings"
-	"testing"
 
 	"rea/generated/fault"
 	"rea/generated/model"
 	"rea/runtime/engine"
 )
 
-func (s *suite) body(t *testing.T, name string, want engine.Facet) *engine.Body {
+func (s *suite) body(t T, name string, want engine.Facet) *engine.Body {
 	t.Helper()
-	b, err := s.eng.Body(t.Context(), model.Address(s.find(t, name).addr), want)
+	b, err := s.eng.Body(t.Context(), model.Address(s.Find(t, name).Addr), want)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,9 +25,9 @@ func unambiguous() []string {
 	return slices.DeleteFunc(slices.Clone(own), func(n string) bool { return n == "twice" })
 }
 
-func instructions(t *testing.T, s *suite) {
+func instructions(t T, s *suite) {
 	for _, name := range unambiguous() {
-		sym := s.find(t, name)
+		sym := s.Find(t, name)
 		b := s.body(t, name, engine.Instructions)
 		var got []model.Address
 		for _, in := range b.Instructions {
@@ -38,7 +37,7 @@ func instructions(t *testing.T, s *suite) {
 				t.Errorf("%s: %+v; the file has % x there", name, in, stored)
 			}
 		}
-		if want := s.inside(sym); !slices.Equal(got, want) {
+		if want := s.Inside(sym); !slices.Equal(got, want) {
 			t.Errorf("%s has instructions at %v; objdump lists %v", name, got, want)
 		}
 		if b.InstructionCount != len(got) {
@@ -48,7 +47,7 @@ func instructions(t *testing.T, s *suite) {
 			t.Errorf("syntax = %q", b.Syntax)
 		}
 	}
-	first := s.inside(s.find(t, "add"))[0]
+	first := s.Inside(s.Find(t, "add"))[0]
 	d, err := s.eng.Instruction(t.Context(), first)
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +62,7 @@ func instructions(t *testing.T, s *suite) {
 	}
 }
 
-func blocks(t *testing.T, s *suite) {
+func blocks(t T, s *suite) {
 	for _, name := range unambiguous() {
 		b := s.body(t, name, engine.Blocks|engine.Ranges|engine.Instructions)
 		if len(b.Blocks) != b.BlockCount || len(b.Blocks) == 0 {
@@ -121,7 +120,7 @@ func blocks(t *testing.T, s *suite) {
 	}
 }
 
-func facets(t *testing.T, s *suite) {
+func facets(t T, s *suite) {
 	b := s.body(t, "main", 0)
 	if b.BlockCount == 0 || b.InstructionCount == 0 || b.Procedure.Name != "main" {
 		t.Errorf("without facets: %+v", b)
@@ -141,14 +140,14 @@ func facets(t *testing.T, s *suite) {
 			t.Errorf("no calling interface, and no reason: %+v", b.Missing)
 		}
 	}
-	if _, err := s.eng.Body(t.Context(), model.Address(s.find(t, "main").addr+1), 0); fault.CodeOf(err) != fault.ProcedureNotFoundCode {
+	if _, err := s.eng.Body(t.Context(), model.Address(s.Find(t, "main").Addr+1), 0); fault.CodeOf(err) != fault.ProcedureNotFoundCode {
 		t.Errorf("no procedure starts inside of main: %v", err)
 	}
 }
 
-func calls(t *testing.T, s *suite) {
+func calls(t T, s *suite) {
 	for _, name := range unambiguous() {
-		sym := s.find(t, name)
+		sym := s.Find(t, name)
 		b := s.body(t, name, engine.Callees)
 		got := map[string]bool{}
 		for _, c := range b.Callees {
@@ -157,7 +156,7 @@ func calls(t *testing.T, s *suite) {
 				t.Errorf("%s calls %s from nowhere: %+v", name, c.Procedure.Name, c)
 			}
 			for _, site := range c.Sites {
-				if !slices.Contains(s.inside(sym), site) {
+				if !slices.Contains(s.Inside(sym), site) {
 					t.Errorf("%s calls %s at %s, where it has no instruction", name, c.Procedure.Name, site)
 				}
 			}
@@ -166,12 +165,12 @@ func calls(t *testing.T, s *suite) {
 				t.Errorf("%s: %v", c.Procedure.Name, err)
 				continue
 			}
-			i := slices.IndexFunc(back.Callers, func(r engine.Call) bool { return r.Procedure.Address == model.Address(sym.addr) })
+			i := slices.IndexFunc(back.Callers, func(r engine.Call) bool { return r.Procedure.Address == model.Address(sym.Addr) })
 			if i < 0 || !slices.Equal(back.Callers[i].Sites, c.Sites) {
 				t.Errorf("%s calls %s at %v, which has other callers: %+v", name, c.Procedure.Name, c.Sites, back.Callers)
 			}
 		}
-		want := s.calls(sym)
+		want := s.Calls(sym)
 		for callee := range want {
 			if !got[callee] && callee != name {
 				t.Errorf("%s calls %s, which is not listed", name, callee)
@@ -191,7 +190,7 @@ func calls(t *testing.T, s *suite) {
 	}
 }
 
-func callTargets(t *testing.T, s *suite) {
+func callTargets(t T, s *suite) {
 	b := s.body(t, "through_pointer", engine.Targets)
 	i := slices.IndexFunc(b.Targets, func(c model.CallTarget) bool { return c.Kind == model.CallTargetKindIndirectCall })
 	if i < 0 {
@@ -214,15 +213,15 @@ func callTargets(t *testing.T, s *suite) {
 	}
 }
 
-func references(t *testing.T, s *suite) {
-	add := s.find(t, "add")
-	refs, err := s.eng.References(t.Context(), model.Address(add.addr), engine.To)
+func references(t T, s *suite) {
+	add := s.Find(t, "add")
+	refs, err := s.eng.References(t.Context(), model.Address(add.Addr), engine.To)
 	if err != nil {
 		t.Fatal(err)
 	}
 	from := map[string]model.ReferenceKind{}
 	for _, r := range refs {
-		if r.To != model.Address(add.addr) {
+		if r.To != model.Address(add.Addr) {
 			t.Errorf("a reference to %s is listed: %+v", r.To, r)
 		}
 		if r.FromProcedure != nil && r.FromProcedure.Name != nil {

@@ -79,7 +79,7 @@ func TestToolsOnARealProgram(t *testing.T) {
 		for _, n := range out.Nodes {
 			name[n.Procedure.Address] = strings.TrimSuffix(refName(n.Procedure), "@plt")
 		}
-		for _, caller := range unambiguous() {
+		for _, caller := range conform.Unambiguous() {
 			sym := f.Find(t, caller)
 			if _, node := name[model.Address(sym.Addr)]; !node {
 				t.Errorf("%s is not reached from main", caller)

@@ -20,13 +20,13 @@ func (s *suite) body(t T, name string, want engine.Facet) *engine.Body {
 	return b
 }
 
-// unambiguous are own functions that one name is enough for.
-func unambiguous() []string {
+// Unambiguous are own functions that one name is enough for.
+func Unambiguous() []string {
 	return slices.DeleteFunc(slices.Clone(own), func(n string) bool { return n == "twice" })
 }
 
 func instructions(t T, s *suite) {
-	for _, name := range unambiguous() {
+	for _, name := range Unambiguous() {
 		sym := s.Find(t, name)
 		b := s.body(t, name, engine.Instructions)
 		var got []model.Address
@@ -63,7 +63,7 @@ func instructions(t T, s *suite) {
 }
 
 func blocks(t T, s *suite) {
-	for _, name := range unambiguous() {
+	for _, name := range Unambiguous() {
 		b := s.body(t, name, engine.Blocks|engine.Ranges|engine.Instructions)
 		if len(b.Blocks) != b.BlockCount || len(b.Blocks) == 0 {
 			t.Errorf("%s has %d blocks and says %d", name, len(b.Blocks), b.BlockCount)
@@ -146,7 +146,7 @@ func facets(t T, s *suite) {
 }
 
 func calls(t T, s *suite) {
-	for _, name := range unambiguous() {
+	for _, name := range Unambiguous() {
 		sym := s.Find(t, name)
 		b := s.body(t, name, engine.Callees)
 		got := map[string]bool{}

@@ -43,7 +43,7 @@ func segments(t T, s *suite) {
 }
 
 func readBytes(t T, s *suite) {
-	for _, name := range unambiguous() {
+	for _, name := range Unambiguous() {
 		sym := s.Find(t, name)
 		got, err := s.eng.Bytes(t.Context(), model.Address(sym.Addr), int(sym.Size))
 		if err != nil || !bytes.Equal(got, s.bytesAt(sym.Addr, int(sym.Size))) {

@@ -608,6 +608,20 @@ var commands = []Command{
 		},
 	},
 	{
+		Name:        "inspect-signature",
+		Tool:        "inspect_signature",
+		Family:      "binary",
+		Title:       "Inspect a code signature",
+		Description: "Code signature of a Mach-O file or .app (code directory, entitlements, requirements, certificates), PE file (Authenticode) or APK/JAR (v1-v3.1): digests and signatures are verified from the bytes, trust is not judged.",
+		Positionals: []Argument{
+			{Name: "path", Pointer: "/path", Type: Path, Help: "File or .app folder instead of the open target."},
+		},
+		Flags: []Argument{
+			{Name: "path", Pointer: "/path", Type: Path, Help: "File or .app folder instead of the open target."},
+			{Name: "architecture", Pointer: "/architecture", Type: String, Help: "Slice of a universal file, e.g. arm64."},
+		},
+	},
+	{
 		Name:        "list-architectures",
 		Tool:        "list_architectures",
 		Family:      "binary",
@@ -1023,6 +1037,27 @@ var commands = []Command{
 		Flags: []Argument{
 			{Name: "names", Pointer: "/names", Type: JSON, Help: "Addresses and their names.", Required: true},
 			{Name: "document", Pointer: "/document", Type: String, Help: "Document name; leave out for the open one."},
+		},
+	},
+	{
+		Name:        "trace-application-feature",
+		Tool:        "trace_application_feature",
+		Family:      "javascript",
+		Title:       "Trace a feature",
+		Description: "From a module, string, channel, endpoint, API or other seed of a recorded application, follow what leads there and what it leads to: bounded paths with places, authorities and handoffs to native tools.",
+		Flags: []Argument{
+			{Name: "application", Pointer: "/application", Type: JSON, Help: "A reference {\"kind\":\"retained-evidence\",\"evidence_id\":\"ev_…\"} to a record of this connection, or the complete record.", Required: true},
+			{Name: "seed-kind", Pointer: "/seed/kind", Type: String, Help: "What the value names; string looks at every name, label and recorded property.", Enum: []string{"node-id", "module", "string", "endpoint", "route", "channel", "api", "export", "native-export", "storage", "environment", "process", "window", "package"}, Required: true},
+			{Name: "seed-value", Pointer: "/seed/value", Type: String, Required: true},
+			{Name: "seed-match", Pointer: "/seed/match", Type: String, Help: "exact also takes the last parts of a path.", Default: `"exact"`, Enum: []string{"exact", "contains", "regex"}},
+			{Name: "seed-case-sensitive", Pointer: "/seed/case_sensitive", Type: Boolean, Default: `false`},
+			{Name: "direction", Pointer: "/direction", Type: String, Help: "outgoing: what the seed leads to; incoming: what leads to it.", Default: `"both"`, Enum: []string{"outgoing", "incoming", "both"}},
+			{Name: "limits-max-depth", Pointer: "/limits/max_depth", Type: Integer, Default: `12`},
+			{Name: "limits-max-nodes", Pointer: "/limits/max_nodes", Type: Integer, Default: `2000`},
+			{Name: "limits-max-edges", Pointer: "/limits/max_edges", Type: Integer, Default: `4000`},
+			{Name: "limits-max-paths", Pointer: "/limits/max_paths", Type: Integer, Default: `100`},
+			{Name: "limits-max-seed-matches", Pointer: "/limits/max_seed_matches", Type: Integer, Default: `25`},
+			{Name: "native-observations", Pointer: "/native_observations", Type: JSON, Help: "Complete records of native tools about add-ons of the application."},
 		},
 	},
 	{

@@ -336,6 +336,14 @@ var cases = []contractCase{
 		},
 	},
 	{
+		spec:   &inspectSignatureSpec,
+		input:  decoder(DecodeInspectSignatureInput),
+		output: decoder(DecodeInspectSignatureOutput),
+		rejects: []reject{
+			{"empty path", `{"path":""}`, "/path"},
+		},
+	},
+	{
 		spec:   &listArchitecturesSpec,
 		input:  decoder(DecodeListArchitecturesInput),
 		output: decoder(DecodeListArchitecturesOutput),
@@ -565,6 +573,15 @@ var cases = []contractCase{
 		rejects: []reject{
 			{"none", `{"names":[]}`, "/names"},
 			{"no address", `{"names":[{"name":"x"}]}`, "/names/0/address"},
+		},
+	},
+	{
+		spec:   &traceApplicationFeatureSpec,
+		input:  decoder(DecodeTraceApplicationFeatureInput),
+		output: decoder(DecodeTraceApplicationFeatureOutput),
+		rejects: []reject{
+			{"no seed", `{"application":{"kind":"retained-evidence","evidence_id":"ev_0000000000000000000000000000000000000000000000000000000000000000"}}`, "/seed"},
+			{"unknown kind of seed", `{"application":{"kind":"retained-evidence","evidence_id":"ev_0000000000000000000000000000000000000000000000000000000000000000"},"seed":{"kind":"everything","value":"a"}}`, "/seed/kind"},
 		},
 	},
 	{

@@ -64,6 +64,8 @@ type BinaryHandlers interface {
 	InspectMacho(context.Context, *InspectMachoInput) (*Finding[InspectMachoOutput], error)
 	// InspectPlist: Inspect a property list
 	InspectPlist(context.Context, *InspectPlistInput) (*Finding[InspectPlistOutput], error)
+	// InspectSignature: Inspect a code signature
+	InspectSignature(context.Context, *InspectSignatureInput) (*Finding[InspectSignatureOutput], error)
 	// ListArchitectures: Architectures of a binary
 	ListArchitectures(context.Context, *ListArchitecturesInput) (*Finding[ListArchitecturesOutput], error)
 }
@@ -86,6 +88,8 @@ type EvidenceHandlers interface {
 type JavascriptHandlers interface {
 	// AnalyzeJavascriptApplication: JavaScript application
 	AnalyzeJavascriptApplication(context.Context, *AnalyzeJavascriptApplicationInput) (*Finding[AnalyzeJavascriptApplicationOutput], error)
+	// TraceApplicationFeature: Trace a feature
+	TraceApplicationFeature(context.Context, *TraceApplicationFeatureInput) (*Finding[TraceApplicationFeatureOutput], error)
 }
 
 // NativeHandlers are the tools of family native.
@@ -189,7 +193,7 @@ type Families struct {
 
 // Bindings joins handlers and contracts, in order of tool name.
 func Bindings(f Families) []Binding {
-	list := make([]Binding, 0, 70)
+	list := make([]Binding, 0, 72)
 	if h := f.Analysis; h != nil {
 		list = append(list,
 			sealed(&analyzeFunctionSpec, DecodeAnalyzeFunctionInput, h.AnalyzeFunction),
@@ -223,6 +227,7 @@ func Bindings(f Families) []Binding {
 			sealed(&inspectBinaryLayoutSpec, DecodeInspectBinaryLayoutInput, h.InspectBinaryLayout),
 			sealed(&inspectMachoSpec, DecodeInspectMachoInput, h.InspectMacho),
 			sealed(&inspectPlistSpec, DecodeInspectPlistInput, h.InspectPlist),
+			sealed(&inspectSignatureSpec, DecodeInspectSignatureInput, h.InspectSignature),
 			sealed(&listArchitecturesSpec, DecodeListArchitecturesInput, h.ListArchitectures),
 		)
 	}
@@ -238,6 +243,7 @@ func Bindings(f Families) []Binding {
 	if h := f.Javascript; h != nil {
 		list = append(list,
 			sealed(&analyzeJavascriptApplicationSpec, DecodeAnalyzeJavascriptApplicationInput, h.AnalyzeJavascriptApplication),
+			sealed(&traceApplicationFeatureSpec, DecodeTraceApplicationFeatureInput, h.TraceApplicationFeature).with(traceApplicationFeatureEvidence),
 		)
 	}
 	if h := f.Native; h != nil {
@@ -335,6 +341,7 @@ func Specs() []*Spec {
 		&inspectNativeDataTypeSpec,
 		&inspectNativeInstructionSpec,
 		&inspectPlistSpec,
+		&inspectSignatureSpec,
 		&listArchitecturesSpec,
 		&listBookmarksSpec,
 		&listDocumentsSpec,
@@ -362,6 +369,7 @@ func Specs() []*Spec {
 		&setCommentSpec,
 		&setInlineCommentSpec,
 		&setNamesSpec,
+		&traceApplicationFeatureSpec,
 		&traceCallPathSpec,
 		&traceFeatureSpec,
 		&traceNativeValuesSpec,

@@ -3,10 +3,10 @@ package binary
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"rea/generated/model"
 	"rea/generated/tool"
+	"rea/providers/format/codesign"
 	"rea/providers/format/macho"
 	"rea/providers/format/object"
 )
@@ -35,7 +35,7 @@ func (h *Handlers) InspectMacho(ctx context.Context, in *tool.InspectMachoInput)
 	}
 	out := tool.InspectMachoOutput{
 		WordSize: int64(d.Bits), Endian: tool.InspectMachoOutputEndianLittle, FileType: d.FileType, Flags: d.Flags,
-		Uuid: optional(d.UUID), Base: model.Address(im.Base), Rpaths: im.RPaths, Signature: signatureKind(d, im),
+		Uuid: optional(d.UUID), Base: model.Address(im.Base), Rpaths: im.RPaths, Signature: signatureKind(d),
 		SourceVersion: property(im, "source_version"),
 	}
 	if d.BigEndian {
@@ -68,22 +68,18 @@ func property(im *object.Image, name string) *string {
 	return nil
 }
 
-func signatureKind(d *macho.Description, im *object.Image) tool.InspectMachoOutputSignature {
+func signatureKind(d *macho.Description) tool.InspectMachoOutputSignature {
 	if d.Signature() == nil {
 		return tool.InspectMachoOutputSignatureNone
 	}
-	for _, m := range im.Mitigations {
-		if m.Name != "code_signature" {
-			continue
-		}
-		switch {
-		case strings.HasPrefix(m.Detail, "ad hoc"):
-			return tool.InspectMachoOutputSignatureAdHoc
-		case strings.HasPrefix(m.Detail, "with a certificate"):
-			return tool.InspectMachoOutputSignatureCms
-		}
+	s, err := codesign.Parse(d.Signature())
+	switch {
+	case err != nil || len(s.Directories) == 0:
+		return tool.InspectMachoOutputSignatureUnreadable
+	case s.Message() != nil:
+		return tool.InspectMachoOutputSignatureCms
 	}
-	return tool.InspectMachoOutputSignatureUnreadable
+	return tool.InspectMachoOutputSignatureAdHoc
 }
 
 // machoIdentity fills in what the image is, is for and needs.

@@ -28,6 +28,7 @@ type Description struct {
 
 	data      []byte
 	signature []byte
+	signedAt  uint64
 }
 
 // SegmentInfo is one segment command.
@@ -113,6 +114,9 @@ func Describe(data []byte, slice string) (*Description, error) {
 		d.read(l, c)
 	}
 	d.signature = l.linkEdit("code signature", cmdCodeSignature)
+	if c, ok := l.find(16, cmdCodeSignature); ok {
+		d.signedAt = uint64(l.u32(c.data[8:]))
+	}
 	d.Notes = l.im.Notes
 	return d, nil
 }
@@ -121,6 +125,9 @@ func Describe(data []byte, slice string) (*Description, error) {
 // signature, nil when there is none. Callers must not change them.
 func (d *Description) Data() []byte      { return d.data }
 func (d *Description) Signature() []byte { return d.signature }
+
+// SignatureOffset is where the signature begins in the slice.
+func (d *Description) SignatureOffset() uint64 { return d.signedAt }
 
 // Contents is what the file holds of a section, named as "__TEXT,__info_plist".
 func (d *Description) Contents(name string) []byte {

@@ -340,6 +340,9 @@ func (s *Session) drain(ctx context.Context, b *Binding) error {
 			}, nil)
 		}
 	}
+	if fault.CodeOf(b.err) == fault.CleanupIncompleteCode {
+		return b.err // the engine knows what of it remains
+	}
 	if b.err != nil {
 		return fault.CleanupIncomplete(fault.CleanupIncompleteDetails{
 			Reason: "the engine could not be closed: " + b.err.Error(), Remaining: []string{"engine"},

@@ -275,6 +275,11 @@ func TestClose_tells_what_remains(t *testing.T) {
 	if fault.CodeOf(err) != fault.CleanupIncompleteCode || !strings.Contains(err.Error(), "stuck") {
 		t.Errorf("with an engine that does not close: %v", err)
 	}
+	p.closing = fault.CleanupIncomplete(fault.CleanupIncompleteDetails{Reason: "r", Remaining: []string{"socket"}}, nil)
+	open(t, s, file(t, "c", "three"))
+	if _, err = s.Close(t.Context(), nil); !errors.Is(err, p.closing) {
+		t.Errorf("with an engine that knows what remains: %v", err)
+	}
 	if b, _ := s.Acquire(); b != nil {
 		t.Error("the target is still open")
 	}

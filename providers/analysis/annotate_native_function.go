@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"rea/generated/model"
@@ -27,7 +28,7 @@ func (h *Handlers) AnnotateNativeFunction(ctx context.Context, in *tool.Annotate
 		return nil, err
 	}
 	changes = append(changes, inline...)
-	previous, err := c.Notes.Apply(changes)
+	previous, err := apply(ctx, c, changes)
 	if err != nil {
 		return nil, err
 	}
@@ -48,6 +49,36 @@ func (h *Handlers) AnnotateNativeFunction(ctx context.Context, in *tool.Annotate
 		})
 	}
 	return f, nil
+}
+
+// apply makes the changes in the engine's copy of the program, where the engine
+// keeps one, and in the notes: in both or in neither.
+func apply(ctx context.Context, c *query.Call, changes []query.Change) ([]*string, error) {
+	copied, keeps := c.Engine.(engine.Annotator)
+	if !keeps || !c.Has(model.EngineCapabilityWriteAnnotations) || len(changes) == 0 {
+		return c.Notes.Apply(changes)
+	}
+	there := make([]engine.Annotation, len(changes))
+	for i, n := range changes {
+		there[i] = engine.Annotation{Address: n.Address, Kind: engine.NoteKind(n.Kind), Value: n.Value}
+	}
+	before, err := copied.Annotate(ctx, there)
+	if err != nil {
+		return nil, err
+	}
+	previous, err := c.Notes.Apply(changes)
+	if err == nil {
+		return previous, nil
+	}
+	// Taken back in the opposite order, so that two changes of one place end
+	// with what was there first.
+	back := make([]engine.Annotation, len(there))
+	for i := range there {
+		k := len(there) - 1 - i
+		back[i] = engine.Annotation{Address: there[k].Address, Kind: there[k].Kind, Value: before[k]}
+	}
+	_, undo := copied.Annotate(context.WithoutCancel(ctx), back)
+	return nil, errors.Join(err, undo)
 }
 
 func entryNotes(entry model.Address, in *tool.AnnotateNativeFunctionInput) []query.Change {

@@ -25,7 +25,9 @@ func (h *Handlers) GotoAddress(ctx context.Context, in *tool.GotoAddressInput) (
 	if err != nil {
 		return nil, err
 	}
-	c.Notes.SetCursor(addr)
+	if err := c.MoveCursor(ctx, addr); err != nil {
+		return nil, err
+	}
 	return &tool.Finding[tool.GotoAddressOutput]{
 		Result:    tool.GotoAddressOutput{Address: addr, Name: name, Procedure: p},
 		Locations: query.At(addr),

@@ -67,9 +67,16 @@ type Change struct {
 	Value   *string
 }
 
-// Cursor is where the analyst looks: at the entry point until it was moved.
+// Cursor is where the analyst looks: where the engine's own cursor is, for an
+// engine that has one, else at the entry point until it was moved.
 func (c *Call) Cursor(ctx context.Context) (model.Address, error) {
-	if addr, ok := c.Notes.Cursor(); ok {
+	addr, moved := c.Notes.Cursor()
+	if state, ok := c.Engine.(engine.CursorState); ok {
+		if at, err := state.CursorAt(ctx); err != nil || at != nil {
+			return valueOr(at, addr), err
+		}
+	}
+	if moved {
 		return addr, nil
 	}
 	summary, err := c.Engine.Summary(ctx)
@@ -84,6 +91,24 @@ func (c *Call) Cursor(ctx context.Context) (model.Address, error) {
 		return 0, err
 	}
 	return m.ranges[0].Start, nil
+}
+
+func valueOr(at *model.Address, other model.Address) model.Address {
+	if at == nil {
+		return other
+	}
+	return *at
+}
+
+// MoveCursor puts the cursor at addr, the engine's own as well.
+func (c *Call) MoveCursor(ctx context.Context, addr model.Address) error {
+	if state, ok := c.Engine.(engine.CursorState); ok {
+		if err := state.MoveCursor(ctx, addr); err != nil {
+			return err
+		}
+	}
+	c.Notes.SetCursor(addr)
+	return nil
 }
 
 // Address is the address that the caller wrote, or the cursor when nothing was written.

@@ -526,6 +526,24 @@ var commands = []Command{
 		},
 	},
 	{
+		Name:        "inspect-go-binary",
+		Tool:        "inspect_go_binary",
+		Family:      "binary",
+		Title:       "Inspect a Go binary",
+		Description: "Go program: version, main module, dependencies with sums, build settings and VCS state, and from its function table the packages with functions and code size, and types with methods. Works on stripped binaries.",
+		Positionals: []Argument{
+			{Name: "path", Pointer: "/path", Type: Path, Help: "File to read instead of the open target."},
+		},
+		Flags: []Argument{
+			{Name: "path", Pointer: "/path", Type: Path, Help: "File to read instead of the open target."},
+			{Name: "dependency-limit", Pointer: "/dependency_limit", Type: Integer, Help: "Dependencies to return.", Default: `500`},
+			{Name: "package-offset", Pointer: "/package_offset", Type: Integer, Help: "Packages to skip.", Default: `0`},
+			{Name: "package-limit", Pointer: "/package_limit", Type: Integer, Help: "Packages to return.", Default: `100`},
+			{Name: "type-offset", Pointer: "/type_offset", Type: Integer, Help: "Types to skip.", Default: `0`},
+			{Name: "type-limit", Pointer: "/type_limit", Type: Integer, Help: "Types with methods to return.", Default: `0`},
+		},
+	},
+	{
 		Name:        "inspect-macho",
 		Tool:        "inspect_macho",
 		Family:      "binary",

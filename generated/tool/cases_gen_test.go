@@ -295,6 +295,14 @@ var cases = []contractCase{
 		},
 	},
 	{
+		spec:   &inspectGoBinarySpec,
+		input:  decoder(DecodeInspectGoBinaryInput),
+		output: decoder(DecodeInspectGoBinaryOutput),
+		rejects: []reject{
+			{"limit too large", `{"package_limit":10001}`, "/package_limit"},
+		},
+	},
+	{
 		spec:   &inspectMachoSpec,
 		input:  decoder(DecodeInspectMachoInput),
 		output: decoder(DecodeInspectMachoOutput),

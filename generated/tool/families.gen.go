@@ -60,6 +60,8 @@ type BinaryHandlers interface {
 	DemangleSymbols(context.Context, *DemangleSymbolsInput) (*Finding[DemangleSymbolsOutput], error)
 	// InspectBinaryLayout: Binary layout
 	InspectBinaryLayout(context.Context, *InspectBinaryLayoutInput) (*Finding[InspectBinaryLayoutOutput], error)
+	// InspectGoBinary: Inspect a Go binary
+	InspectGoBinary(context.Context, *InspectGoBinaryInput) (*Finding[InspectGoBinaryOutput], error)
 	// InspectMacho: Inspect a Mach-O file
 	InspectMacho(context.Context, *InspectMachoInput) (*Finding[InspectMachoOutput], error)
 	// InspectPlist: Inspect a property list
@@ -193,7 +195,7 @@ type Families struct {
 
 // Bindings joins handlers and contracts, in order of tool name.
 func Bindings(f Families) []Binding {
-	list := make([]Binding, 0, 72)
+	list := make([]Binding, 0, 73)
 	if h := f.Analysis; h != nil {
 		list = append(list,
 			sealed(&analyzeFunctionSpec, DecodeAnalyzeFunctionInput, h.AnalyzeFunction),
@@ -225,6 +227,7 @@ func Bindings(f Families) []Binding {
 		list = append(list,
 			sealed(&demangleSymbolsSpec, DecodeDemangleSymbolsInput, h.DemangleSymbols),
 			sealed(&inspectBinaryLayoutSpec, DecodeInspectBinaryLayoutInput, h.InspectBinaryLayout),
+			sealed(&inspectGoBinarySpec, DecodeInspectGoBinaryInput, h.InspectGoBinary),
 			sealed(&inspectMachoSpec, DecodeInspectMachoInput, h.InspectMacho),
 			sealed(&inspectPlistSpec, DecodeInspectPlistInput, h.InspectPlist),
 			sealed(&inspectSignatureSpec, DecodeInspectSignatureInput, h.InspectSignature),
@@ -336,6 +339,7 @@ func Specs() []*Spec {
 		&inspectAnalysisViewSpec,
 		&inspectArtifactSpec,
 		&inspectBinaryLayoutSpec,
+		&inspectGoBinarySpec,
 		&inspectMachoSpec,
 		&inspectNativeAPISpec,
 		&inspectNativeDataTypeSpec,

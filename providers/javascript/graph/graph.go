@@ -193,23 +193,30 @@ func (b *Builder) Graph() model.ApplicationGraph {
 	if len(b.Gaps) > 0 {
 		g.Coverage.Status = model.ApplicationCoverageStatusPartial
 	}
-	h := sha256.New()
-	for i := range b.Files {
-		h.Write(b.Files[i].AppendJSON(nil))
-	}
-	h.Write(b.Locations.AppendJSON(nil))
-	for i := range b.Provenance {
-		h.Write(b.Provenance[i].AppendJSON(nil))
-	}
-	for i := range b.Nodes {
-		h.Write(b.Nodes[i].AppendJSON(nil))
-	}
-	for i := range b.Edges {
-		h.Write(b.Edges[i].AppendJSON(nil))
-	}
-	h.Write(g.Coverage.AppendJSON(nil))
-	g.GraphID = "jag_" + hex.EncodeToString(h.Sum(nil))
+	g.GraphID = Digest(b.Files, &b.Locations, b.Provenance, &g)
 	return g
+}
+
+// Digest is the id of a graph: what its rows and the tables they point into say.
+func Digest(files []model.ApplicationFile, locations *model.ApplicationLocations, provenance []model.ApplicationProvenance, g *model.ApplicationGraph) string {
+	h := sha256.New()
+	var row []byte
+	write := func(b []byte) { h.Write(b); row = b[:0] }
+	for i := range files {
+		write(files[i].AppendJSON(row))
+	}
+	write(locations.AppendJSON(row))
+	for i := range provenance {
+		write(provenance[i].AppendJSON(row))
+	}
+	for i := range g.Nodes {
+		write(g.Nodes[i].AppendJSON(row))
+	}
+	for i := range g.Edges {
+		write(g.Edges[i].AppendJSON(row))
+	}
+	write(g.Coverage.AppendJSON(row))
+	return "jag_" + hex.EncodeToString(h.Sum(nil))
 }
 
 func index(p *int64) int64 {

@@ -1,0 +1,322 @@
+package javascript
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"rea/generated/fault"
+	"rea/generated/model"
+	"rea/generated/tool"
+	"rea/providers/javascript/feature"
+	"rea/providers/javascript/recorded"
+	"rea/runtime/evidence"
+	"rea/runtime/query"
+)
+
+// TraceApplicationFeature follows what a seed names through a recorded analysis.
+func (h *Handlers) TraceApplicationFeature(ctx context.Context, in *tool.TraceApplicationFeatureInput) (*tool.Finding[tool.TraceApplicationFeatureOutput], error) {
+	app, err := recorded.Read(in.Application, "/application")
+	if err != nil {
+		return nil, err
+	}
+	observations, err := observationsOf(app, in.NativeObservations)
+	if err != nil {
+		return nil, err
+	}
+	matcher, err := seedMatcher(&in.Seed)
+	if err != nil {
+		return nil, err
+	}
+	limits := in.Limits
+	if limits == nil {
+		limits = &tool.TraceApplicationFeatureInputLimits{MaxDepth: 12, MaxNodes: 2000, MaxEdges: 4000, MaxPaths: 100, MaxSeedMatches: 25}
+	}
+	matches := feature.Find(app, feature.SeedKind(in.Seed.Kind), matcher)
+	total := len(matches)
+	matches = matches[:min(total, int(limits.MaxSeedMatches), int(limits.MaxNodes))]
+	seeds := make([]int, len(matches))
+	for i := range matches {
+		seeds[i] = matches[i].Node
+	}
+	trace, err := feature.Walk(ctx, &app.Graph, seeds, sidesOf(in.Direction), feature.Limits{
+		Depth: int(limits.MaxDepth), Nodes: int(limits.MaxNodes), Edges: int(limits.MaxEdges), Paths: int(limits.MaxPaths),
+	})
+	if err != nil {
+		return nil, err
+	}
+	t := &tracing{app: app, trace: trace, row: map[int]int64{}, edgeRow: map[int]int64{}}
+	t.out.Application = app.Source()
+	t.out.Seed = tool.TraceApplicationFeatureOutputSeed{Kind: string(in.Seed.Kind), Value: in.Seed.Value, Match: string(in.Seed.Match), CaseSensitive: in.Seed.CaseSensitive}
+	t.out.Direction = tool.TraceApplicationFeatureOutputDirection(in.Direction)
+	t.nodes(matches)
+	t.edges()
+	t.paths()
+	used := t.handoffs(observations)
+	t.coverage(total, len(matches))
+	t.out.TraceID = "jat_" + digest(t.out.AppendJSON(nil))
+	return &tool.Finding[tool.TraceApplicationFeatureOutput]{
+		Result: t.out, Links: append([]string{app.Record.EvidenceID}, used...), Subject: app.Record.Subject, Limitations: t.limitations(),
+	}, nil
+}
+
+func digest(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+func seedMatcher(s *tool.TraceApplicationFeatureInputSeed) (feature.Matcher, error) {
+	switch s.Match {
+	case tool.TraceApplicationFeatureInputSeedMatchContains:
+		return query.Literal(s.Value, s.CaseSensitive), nil
+	case tool.TraceApplicationFeatureInputSeedMatchRegex:
+		return query.Expression(s.Value, s.CaseSensitive)
+	}
+	return &feature.Exact{Value: s.Value, CaseSensitive: s.CaseSensitive, Path: s.Kind == tool.TraceApplicationFeatureInputSeedKindModule}, nil
+}
+
+func sidesOf(d tool.TraceApplicationFeatureInputDirection) []feature.Side {
+	switch d {
+	case tool.TraceApplicationFeatureInputDirectionOutgoing:
+		return []feature.Side{feature.Outgoing}
+	case tool.TraceApplicationFeatureInputDirectionIncoming:
+		return []feature.Side{feature.Incoming}
+	}
+	return []feature.Side{feature.Incoming, feature.Outgoing}
+}
+
+// observationsOf are records about native add-ons, by the digest of what they are
+// about. A record about something that the application does not have is refused.
+func observationsOf(app *recorded.Application, records []model.EvidenceRecord) (map[string][]*model.EvidenceRecord, error) {
+	addons := map[string]bool{}
+	for i := range app.Graph.Nodes {
+		if n := &app.Graph.Nodes[i]; n.Kind == model.ApplicationNodeKindNativeAddon && n.Identity.SHA256 != nil {
+			addons[*n.Identity.SHA256] = true
+		}
+	}
+	out := map[string][]*model.EvidenceRecord{}
+	for i := range records {
+		r, pointer := &records[i], fmt.Sprintf("/native_observations/%d", i)
+		if _, err := evidence.Verify(r.AppendJSON(nil)); err != nil {
+			return nil, recorded.Unsound(r, pointer, err.Error())
+		}
+		if r.Subject == nil || !addons[r.Subject.Digest.SHA256] || r.Authority != model.EvidenceAuthorityShippedArtifact {
+			return nil, fault.EvidenceNotApplicable(fault.EvidenceNotApplicableDetails{
+				EvidenceID: r.EvidenceID, Operation: r.Operation, Accepted: []string{"native tools about an add-on of the application"}, Pointer: pointer,
+			}, nil)
+		}
+		out[r.Subject.Digest.SHA256] = append(out[r.Subject.Digest.SHA256], r)
+	}
+	return out, nil
+}
+
+// tracing turns a trace into the result.
+type tracing struct {
+	app     *recorded.Application
+	trace   *feature.Trace
+	row     map[int]int64 // of a node of the graph in the result
+	edgeRow map[int]int64
+	out     tool.TraceApplicationFeatureOutput
+}
+
+var sideNames = map[feature.Side]string{feature.Seed: "seed", feature.Outgoing: "outgoing", feature.Incoming: "incoming"}
+
+func (t *tracing) nodes(matches []feature.Match) {
+	reached := slices.Clone(t.trace.Nodes)
+	slices.SortStableFunc(reached, func(a, b feature.Reached) int { return cmp.Compare(a.Depth, b.Depth) })
+	t.out.Nodes = make([]tool.TraceApplicationFeatureOutputNode, len(reached))
+	for i, r := range reached {
+		t.row[r.Node] = int64(i)
+		t.out.Nodes[i] = tool.TraceApplicationFeatureOutputNode{
+			Item: t.app.Item(r.Node), Depth: int64(r.Depth), Side: tool.TraceApplicationFeatureOutputNodeSide(sideNames[r.Side]),
+		}
+	}
+	t.out.SeedMatches = make([]tool.TraceApplicationFeatureOutputSeedMatch, len(matches))
+	for i, m := range matches {
+		n := &t.app.Graph.Nodes[m.Node]
+		t.out.SeedMatches[i] = tool.TraceApplicationFeatureOutputSeedMatch{
+			Node: t.row[m.Node], NodeID: n.ID, Kind: n.Kind, Basis: tool.TraceApplicationFeatureOutputSeedMatchBasis(m.Basis), Field: m.Field,
+		}
+	}
+}
+
+func (t *tracing) edges() {
+	t.out.Edges = make([]tool.TraceApplicationFeatureOutputEdge, len(t.trace.Edges))
+	s := &t.out.Summary
+	for i, index := range t.trace.Edges {
+		t.edgeRow[index] = int64(i)
+		e := &t.app.Graph.Edges[index]
+		row := tool.TraceApplicationFeatureOutputEdge{
+			From: t.row[int(e.From)], To: t.row[int(e.To)], Relation: e.Relation, Provenance: t.app.ApplicationAnalysis.Provenance[e.Provenance],
+			Location: t.app.Place(e.Location), Properties: e.Properties,
+		}
+		if row.Properties == nil {
+			row.Properties = map[string]jsontext.Value{}
+		}
+		row.EdgeID = t.app.EdgeID(index)
+		t.out.Edges[i] = row
+		switch row.Provenance.State {
+		case model.ApplicationProvenanceStateObserved:
+			s.Observed++
+		case model.ApplicationProvenanceStateInferred:
+			s.Inferred++
+		case model.ApplicationProvenanceStateUnknown:
+			s.Unknown++
+		case model.ApplicationProvenanceStateUnavailable:
+			s.Unavailable++
+		}
+	}
+}
+
+func (t *tracing) paths() {
+	t.out.Paths = make([]tool.TraceApplicationFeatureOutputPath, len(t.trace.Paths))
+	for i := range t.trace.Paths {
+		p := &t.trace.Paths[i]
+		row := tool.TraceApplicationFeatureOutputPath{
+			Side: tool.TraceApplicationFeatureOutputPathSide(sideNames[p.Side]), End: tool.TraceApplicationFeatureOutputPathEnd(p.End),
+			EndKind: t.app.Graph.Nodes[p.Last].Kind,
+		}
+		h := sha256.New()
+		for _, n := range p.Nodes {
+			row.Nodes = append(row.Nodes, t.row[n])
+			h.Write([]byte(t.app.Graph.Nodes[n].ID))
+		}
+		for _, e := range p.Edges {
+			row.Edges = append(row.Edges, t.edgeRow[e])
+			h.Write([]byte(t.out.Edges[t.edgeRow[e]].EdgeID))
+			from := &t.app.ApplicationAnalysis.Provenance[t.app.Graph.Edges[e].Provenance]
+			row.Authorities = append(row.Authorities, string(from.Authority))
+			row.ContainsInference = row.ContainsInference || from.State != model.ApplicationProvenanceStateObserved
+		}
+		slices.Sort(row.Authorities)
+		row.Authorities = slices.Compact(row.Authorities)
+		row.PathID = "jap_" + hex.EncodeToString(h.Sum(nil))
+		t.out.Paths[i] = row
+		if p.End == feature.Terminal {
+			t.out.Summary.TerminalPaths++
+		}
+	}
+}
+
+// nativeTools are the ones with which an add-on is looked into.
+var nativeTools = []string{"open_binary", "binary_overview", "search_procedures", "analyze_function", "xrefs"}
+
+// handoffs lists the add-ons that were reached, and gives the records that are
+// about them.
+func (t *tracing) handoffs(observations map[string][]*model.EvidenceRecord) (used []string) {
+	t.out.NativeHandoffs = []tool.TraceApplicationFeatureOutputNativeHandoff{}
+	for _, r := range t.trace.Nodes {
+		n := &t.app.Graph.Nodes[r.Node]
+		if n.Kind != model.ApplicationNodeKindNativeAddon || n.Identity.SHA256 == nil {
+			continue
+		}
+		h := tool.TraceApplicationFeatureOutputNativeHandoff{
+			NodeID: n.ID, SHA256: *n.Identity.SHA256, Status: tool.TraceApplicationFeatureOutputNativeHandoffStatusRequiresProviderAnalysis,
+			EvidenceIDs: []string{}, Providers: []model.Provider{}, RecommendedTools: nativeTools,
+		}
+		if p := t.app.Path(r.Node); p != "" {
+			h.Path = &p
+		}
+		h.RequestedBy, h.RequestedNames = t.requests(r.Node)
+		for _, o := range observations[h.SHA256] {
+			h.Status = tool.TraceApplicationFeatureOutputNativeHandoffStatusEvidenceLinked
+			if !slices.Contains(h.EvidenceIDs, o.EvidenceID) {
+				h.EvidenceIDs = append(h.EvidenceIDs, o.EvidenceID)
+			}
+			if !slices.ContainsFunc(h.Providers, func(p model.Provider) bool { return p.ID == o.Provider.ID }) {
+				h.Providers = append(h.Providers, o.Provider)
+			}
+		}
+		slices.Sort(h.EvidenceIDs)
+		used = append(used, h.EvidenceIDs...)
+		t.out.NativeHandoffs = append(t.out.NativeHandoffs, h)
+	}
+	slices.Sort(used)
+	return slices.Compact(used)
+}
+
+// requests are the nodes that ask for an add-on, themselves or by name, and the
+// names that they use.
+func (t *tracing) requests(addon int) (by, names []string) {
+	by, names = []string{}, []string{}
+	targets := []int64{int64(addon)}
+	for i := range t.app.Graph.Edges { // names of add-ons stand between
+		if e := &t.app.Graph.Edges[i]; e.To == int64(addon) && t.app.Graph.Nodes[e.From].Kind == model.ApplicationNodeKindNativeBinding {
+			targets = append(targets, e.From)
+			if label := t.app.Graph.Nodes[e.From].Label; label != nil {
+				names = append(names, *label)
+			}
+		}
+	}
+	for i := range t.app.Graph.Edges {
+		e := &t.app.Graph.Edges[i]
+		if !slices.Contains(targets, e.To) || e.Relation == model.ApplicationRelationContains || slices.Contains(targets, e.From) {
+			continue
+		}
+		by = append(by, t.app.Graph.Nodes[e.From].ID)
+		names = append(names, recorded.List(e.Properties["names"])...)
+	}
+	slices.Sort(by)
+	slices.Sort(names)
+	return slices.Compact(by), slices.Compact(names)
+}
+
+func (t *tracing) coverage(total, kept int) {
+	s := &t.out.Summary
+	s.MatchedSeeds, s.Nodes, s.Edges, s.NativeHandoffs = int64(kept), int64(len(t.out.Nodes)), int64(len(t.out.Edges)), int64(len(t.out.NativeHandoffs))
+	c := &t.out.Coverage
+	c.ScannedNodes, c.TotalSeedMatches, c.OmittedSeedMatches = int64(len(t.app.Graph.Nodes)), int64(total), int64(total-kept)
+	c.OmittedNodes, c.OmittedEdges, c.OmittedPaths = int64(t.trace.OmittedNodes), int64(t.trace.OmittedEdges), int64(t.trace.OmittedPaths)
+	reached := []string{}
+	if c.OmittedSeedMatches > 0 {
+		reached = append(reached, "max_seed_matches")
+	}
+	if c.OmittedEdges > 0 {
+		reached = append(reached, string(feature.MaxEdges))
+	}
+	if c.OmittedPaths > 0 {
+		reached = append(reached, "max_paths")
+	}
+	c.Frontier = make([]tool.TraceApplicationFeatureOutputCoverageFrontierItem, len(t.trace.Frontier))
+	for i, f := range t.trace.Frontier {
+		reached = append(reached, string(f.Reason))
+		c.Frontier[i] = tool.TraceApplicationFeatureOutputCoverageFrontierItem{
+			NodeID: t.app.Graph.Nodes[f.Node].ID, Side: tool.TraceApplicationFeatureOutputCoverageFrontierItemSide(sideNames[f.Side]),
+			Depth: int64(f.Depth), Reason: tool.TraceApplicationFeatureOutputCoverageFrontierItemReason(f.Reason),
+		}
+	}
+	slices.Sort(reached)
+	c.LimitsReached = slices.Compact(reached)
+	switch {
+	case total == 0:
+		c.Status = tool.TraceApplicationFeatureOutputCoverageStatusNoMatch
+	case len(c.LimitsReached) > 0:
+		c.Status = tool.TraceApplicationFeatureOutputCoverageStatusTruncated
+	case t.app.Graph.Coverage.Status == model.ApplicationCoverageStatusPartial:
+		c.Status = tool.TraceApplicationFeatureOutputCoverageStatusPartial
+	default:
+		c.Status = tool.TraceApplicationFeatureOutputCoverageStatusCompleteWithinSource
+	}
+}
+
+func (t *tracing) limitations() []string {
+	out := []string{"a trace follows what the graph has; what is only known when the program runs is not in it"}
+	c := &t.out.Coverage
+	if c.OmittedSeedMatches > 0 {
+		out = append(out, fmt.Sprintf("%d of %d nodes that match the seed were not followed; raise max_seed_matches or name the seed more exactly", c.OmittedSeedMatches, c.TotalSeedMatches))
+	}
+	for _, l := range c.LimitsReached {
+		if l != "max_seed_matches" {
+			out = append(out, "the trace was cut by "+l)
+		}
+	}
+	if t.app.Graph.Coverage.Status == model.ApplicationCoverageStatusPartial {
+		out = append(out, fmt.Sprintf("the analysis has %d gaps; what lies in them is not in the trace", len(t.app.Graph.Coverage.Gaps)))
+	}
+	return out
+}

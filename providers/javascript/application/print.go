@@ -18,19 +18,20 @@ func (u *unit) printParts(p *bundle.File, roles map[scope.BindingID]bundle.Role)
 			fingerprint.Feature(&sets[part], p.File, p.Scopes, r, p.Kind(p.Parents[r]))
 		}
 	}
+	normal := fingerprint.NewNormalizer(p.File, p.Scopes)
 	require := func(b scope.BindingID) bool { return b != 0 && roles[b] == bundle.RequireRole }
 	for i := range u.parts {
 		part := &u.parts[i]
 		part.print = print{features: sets[i].Digest(), sketch: sets[i].Sketch(), count: sets[i].Len()}
 		if i == 0 {
-			part.print.normal = fingerprint.Normal(p.File, p.Scopes, p.First(p.Root), u.spans[0], require)
+			part.print.normal = normal.Code(p.First(p.Root), u.spans[0], require)
 			continue
 		}
 		m := &u.bundles[part.bundle].Modules[part.module]
 		if m.Eval != 0 {
 			continue
 		}
-		part.print.normal = fingerprint.Normal(p.File, p.Scopes, statementAt(p, m), m.Source, require)
+		part.print.normal = normal.Code(statementAt(p, m), m.Source, require)
 	}
 }
 

@@ -90,7 +90,7 @@ func (u *unit) linkBundles() {
 			u.graph.Edges = append(u.graph.Edges, semantic.Edge{Kind: semantic.Crosses, From: u.graph.Modules[target], To: m.Node})
 		}
 	}
-	u.graph.Edges = sortedEdges(u.graph.Edges)
+	u.graph.Edges = semantic.SortEdges(u.graph.Edges)
 }
 
 func requiresAt(m *bundle.Module, start uint32) []bundle.Require {
@@ -99,11 +99,4 @@ func requiresAt(m *bundle.Module, start uint32) []bundle.Require {
 		return nil
 	}
 	return m.Requires[i : i+1]
-}
-
-func sortedEdges(list []semantic.Edge) []semantic.Edge {
-	slices.SortFunc(list, func(x, y semantic.Edge) int {
-		return cmp.Or(cmp.Compare(x.From, y.From), cmp.Compare(x.To, y.To), cmp.Compare(x.Kind, y.Kind))
-	})
-	return slices.Compact(list)
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 
 	"rea/providers/javascript/bundle"
 	"rea/providers/javascript/facts"
@@ -89,15 +90,15 @@ func readUnit(ctx context.Context, code, digest string, isModule bool) (*unit, e
 		return nil, err
 	}
 	u := &unit{module: file.Module, errors: file.Errors, failed: file.Failed, lines: newLines(code), bundles: packed.Bundles}
+	u.layout(code, digest)
+	var prints sync.WaitGroup
+	prints.Go(func() { u.printParts(p, packed.Roles) })
+	defer prints.Wait()
 	found := extract(p, packed.Roles)
 	if err := u.readEvals(ctx, p, found); err != nil {
 		return nil, err
 	}
-	u.divide(code, digest, found)
-	u.printParts(p, packed.Roles)
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
+	u.divide(found)
 	u.graph = semantic.Extract(p, u.spans[1:], packed.Roles)
 	u.mapAddress = sourcemap.Declared(code)
 	u.banners = banners(file)
@@ -142,8 +143,8 @@ func (u *unit) readEvals(ctx context.Context, p *bundle.File, found *facts.Found
 	return nil
 }
 
-// divide gives each part what lies in it and in no part inside of it.
-func (u *unit) divide(src, digest string, found *facts.Found) {
+// layout makes the parts.
+func (u *unit) layout(src, digest string) {
 	u.parts = []part{{bundle: -1, sha256: digest}}
 	u.spans = []parse.Span{{Start: 0, End: uint32(len(src))}}
 	for i := range u.bundles {
@@ -155,6 +156,10 @@ func (u *unit) divide(src, digest string, found *facts.Found) {
 		}
 	}
 	u.nest = bundle.NewNest(u.spans[1:])
+}
+
+// divide gives each part what lies in it and in no part inside of it.
+func (u *unit) divide(found *facts.Found) {
 	at := func(s parse.Span) *part { return &u.parts[1+u.nest.Innermost(s.Start)] }
 	for _, v := range found.Facts {
 		p := at(v.At)

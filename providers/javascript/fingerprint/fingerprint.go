@@ -3,7 +3,7 @@
 //
 // # Normal form
 //
-// [Normal] is the digest of a syntax tree in which local names are numbers in
+// A [Normalizer] makes the digest of a syntax tree in which local names are numbers in
 // order of appearance, and layout, comments, quotes and parentheses are gone. Two
 // texts with the same normal form do the same; it is what "unchanged" means.
 //
@@ -170,46 +170,79 @@ func text(s *Set, v string) {
 	}
 }
 
-// Normal is the digest of the normal form of code: the statements or expressions
-// from first on, up to the last that ends within the range. require names the
-// bindings that load modules: ids in their calls are left out, since bundlers
-// number modules anew in every build.
-func Normal(f *parse.File, t *scope.Table, first parse.Ref, at parse.Span, require func(scope.BindingID) bool) string {
-	w := &normalizer{f: f, t: t, h: sha256.New(), local: map[scope.BindingID]uint32{}, require: require}
-	for r := first; r != 0 && f.At(r).Start < at.End; r = f.Next(r) {
-		if f.At(r).End > at.Start {
+// A Normalizer makes digests of normal forms of parts of one file.
+type Normalizer struct {
+	f *parse.File
+	t *scope.Table
+	h hash.Hash
+
+	// Numbers of local names, by binding: number holds when stamp is the current
+	// generation.
+	stamp, number []uint32
+	generation    uint32
+	count         uint32
+
+	require func(scope.BindingID) bool
+	buf     []byte
+	shallow bool // leaves out what is inside of inner functions
+}
+
+// NewNormalizer makes the normalizer of a file.
+func NewNormalizer(f *parse.File, t *scope.Table) *Normalizer {
+	return &Normalizer{f: f, t: t, h: sha256.New(), stamp: make([]uint32, len(t.Bindings)), number: make([]uint32, len(t.Bindings)), buf: make([]byte, 0, 8192)}
+}
+
+func (w *Normalizer) begin(shallow bool, require func(scope.BindingID) bool) {
+	w.h.Reset()
+	w.generation++
+	w.count, w.shallow, w.require = 0, shallow, require
+}
+
+// Code is the digest of the normal form of code: the statements or expressions
+// from first on that lie in a range. require tells the bindings that load
+// modules: ids in their calls are left out, since bundlers number modules anew in
+// every build.
+func (w *Normalizer) Code(first parse.Ref, at parse.Span, require func(scope.BindingID) bool) string {
+	w.begin(false, require)
+	for r := first; r != 0 && w.f.At(r).Start < at.End; r = w.f.Next(r) {
+		if w.f.At(r).End > at.Start {
 			w.node(r, 0)
 		}
 	}
+	w.flush()
 	return hex.EncodeToString(w.h.Sum(nil))
 }
 
-type normalizer struct {
-	f       *parse.File
-	t       *scope.Table
-	h       hash.Hash
-	local   map[scope.BindingID]uint32
-	require func(scope.BindingID) bool
-	buf     [8]byte
-	// shallow leaves out what is inside of inner functions.
-	shallow bool
+// Function is the digest of the normal form of one function, in which inner
+// functions count as places only.
+func (w *Normalizer) Function(fn parse.Ref) [16]byte {
+	w.begin(true, nil)
+	w.node(fn, 0)
+	w.flush()
+	return [16]byte(w.h.Sum(nil)[:16])
 }
 
-func (w *normalizer) put(tag byte, v uint32) {
-	w.buf[0] = tag
-	binary.LittleEndian.PutUint32(w.buf[1:], v)
-	w.h.Write(w.buf[:5])
+func (w *Normalizer) put(tag byte, v uint32) {
+	w.buf = binary.LittleEndian.AppendUint32(append(w.buf, tag), v)
+	if len(w.buf) > 4000 {
+		w.flush()
+	}
 }
 
-func (w *normalizer) text(tag byte, s string) {
+func (w *Normalizer) flush() {
+	w.h.Write(w.buf)
+	w.buf = w.buf[:0]
+}
+
+func (w *Normalizer) text(tag byte, s string) {
 	w.put(tag, uint32(len(s)))
-	w.h.Write([]byte(s))
+	w.buf = append(w.buf, s...)
 }
 
 const keptFlags = parse.Async | parse.Generator | parse.Computed | parse.Static | parse.Getter | parse.Setter | parse.IsMethod |
 	parse.Optional | parse.Prefix | parse.Delegate | parse.IsAccessor
 
-func (w *normalizer) node(r parse.Ref, depth int) {
+func (w *Normalizer) node(r parse.Ref, depth int) {
 	n := w.f.At(r)
 	w.put(byte(n.Kind), uint32(n.Op)<<16|uint32(n.Flags&keptFlags))
 	switch n.Kind {
@@ -256,24 +289,15 @@ func (w *normalizer) node(r parse.Ref, depth int) {
 	w.put(0xff, 0)
 }
 
-func (w *normalizer) ident(r parse.Ref) {
+func (w *Normalizer) ident(r parse.Ref) {
 	b := w.t.Of[r]
 	if b == 0 {
 		w.text('g', w.f.NameOf(r))
 		return
 	}
-	i, ok := w.local[b]
-	if !ok {
-		i = uint32(len(w.local))
-		w.local[b] = i
+	if w.stamp[b] != w.generation {
+		w.stamp[b], w.number[b] = w.generation, w.count
+		w.count++
 	}
-	w.put('l', i)
-}
-
-// Function is the digest of the normal form of one function, in which inner
-// functions count as places only.
-func Function(f *parse.File, t *scope.Table, fn parse.Ref) [16]byte {
-	w := &normalizer{f: f, t: t, h: sha256.New(), local: map[scope.BindingID]uint32{}, shallow: true}
-	w.node(fn, 0)
-	return [16]byte(w.h.Sum(nil)[:16])
+	w.put('l', w.number[b])
 }

@@ -29,7 +29,6 @@ type extractor struct {
 	functions map[parse.Ref]int32
 	calls     map[parse.Ref]int32
 	slots     map[slotKey]int32
-	seen      map[Edge]struct{}
 	classes   map[parse.Ref]map[string]parse.Ref // methods
 
 	function parse.Ref // innermost, 0 in the file itself
@@ -55,12 +54,7 @@ func (e *extractor) edge(k Relation, from, to int32) {
 	if from == none || to == none || from == to {
 		return
 	}
-	v := Edge{k, from, to}
-	if _, twice := e.seen[v]; twice {
-		return
-	}
-	e.seen[v] = struct{}{}
-	e.unit.Edges = append(e.unit.Edges, v)
+	e.unit.Edges = append(e.unit.Edges, Edge{k, from, to})
 }
 
 func (e *extractor) span(r parse.Ref) parse.Span {

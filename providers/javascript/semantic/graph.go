@@ -97,10 +97,9 @@ func Join(parts []Part, links []Link) *Graph {
 	for _, l := range links {
 		g.Edges = append(g.Edges, Edge{Crosses, int32(g.Units[l.FromPart].First) + l.From, int32(g.Units[l.ToPart].First) + l.To})
 	}
-	slices.SortFunc(g.Edges, func(a, b Edge) int {
-		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Kind, b.Kind))
-	})
-	g.Edges = slices.Compact(g.Edges)
+	if len(links) > 0 {
+		g.Edges = SortEdges(g.Edges)
+	}
 	g.cover()
 	return g
 }

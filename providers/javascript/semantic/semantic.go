@@ -250,7 +250,7 @@ func Extract(p *bundle.File, parts []parse.Span, roles map[scope.BindingID]bundl
 	e := &extractor{
 		File: p, roles: roles,
 		bindings:  make([]int32, len(p.Scopes.Bindings)),
-		functions: map[parse.Ref]int32{}, calls: map[parse.Ref]int32{}, slots: map[slotKey]int32{}, seen: map[Edge]struct{}{}, classes: map[parse.Ref]map[string]parse.Ref{},
+		functions: map[parse.Ref]int32{}, calls: map[parse.Ref]int32{}, slots: map[slotKey]int32{}, classes: map[parse.Ref]map[string]parse.Ref{},
 	}
 	for i := range e.bindings {
 		e.bindings[i] = -1
@@ -272,9 +272,12 @@ func (e *extractor) finish() *Unit {
 	for i := range order {
 		order[i] = int32(i)
 	}
-	slices.SortStableFunc(order, func(a, b int32) int {
+	slices.SortFunc(order, func(a, b int32) int {
 		x, y := &u.Nodes[a], &u.Nodes[b]
-		return cmp.Or(cmp.Compare(x.At.Start, y.At.Start), cmp.Compare(y.At.End, x.At.End), cmp.Compare(x.Kind, y.Kind), cmp.Compare(x.Label, y.Label))
+		if x.At.Start != y.At.Start {
+			return cmp.Compare(x.At.Start, y.At.Start)
+		}
+		return cmp.Or(cmp.Compare(y.At.End, x.At.End), cmp.Compare(x.Kind, y.Kind), cmp.Compare(x.Label, y.Label), cmp.Compare(a, b))
 	})
 	number := make([]int32, len(order))
 	nodes := make([]Node, len(order))
@@ -286,9 +289,7 @@ func (e *extractor) finish() *Unit {
 	for i := range u.Edges {
 		u.Edges[i].From, u.Edges[i].To = number[u.Edges[i].From], number[u.Edges[i].To]
 	}
-	slices.SortFunc(u.Edges, func(a, b Edge) int {
-		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Kind, b.Kind))
-	})
+	u.Edges = SortEdges(u.Edges)
 	for i := range u.Modules {
 		u.Modules[i] = number[u.Modules[i]]
 	}
@@ -309,9 +310,26 @@ func (e *extractor) finish() *Unit {
 		}
 	}
 	slices.SortFunc(list, func(a, b printed) int { return cmp.Compare(a.node, b.node) })
+	normal := fingerprint.NewNormalizer(e.File.File, e.Scopes)
 	for _, f := range list {
 		u.Functions = append(u.Functions, f.node)
-		u.Prints = append(u.Prints, fingerprint.Function(e.File.File, e.Scopes, f.ref))
+		u.Prints = append(u.Prints, normal.Function(f.ref))
 	}
 	return u
+}
+
+// SortEdges puts edges in order of From, To and kind, each once.
+func SortEdges(edges []Edge) []Edge {
+	// Sorted as numbers: 28 bits for each end, which is more than there are nodes.
+	keys := make([]uint64, len(edges))
+	for i, e := range edges {
+		keys[i] = uint64(e.From)<<36 | uint64(e.To)<<8 | uint64(e.Kind)
+	}
+	slices.Sort(keys)
+	keys = slices.Compact(keys)
+	edges = edges[:len(keys)]
+	for i, k := range keys {
+		edges[i] = Edge{Relation(k), int32(k >> 36), int32(k >> 8 & (1<<28 - 1))}
+	}
+	return edges
 }

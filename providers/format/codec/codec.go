@@ -7,8 +7,8 @@ package codec
 import (
 	"bufio"
 	"compress/bzip2"
+	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 	"sync"
 
@@ -158,10 +158,31 @@ func Bzip2(r io.Reader) (io.ReadCloser, error) {
 }
 
 // XZ opens one or several xz streams.
-func XZ(r io.Reader) (io.ReadCloser, error) {
+func XZ(r io.Reader) (io.ReadCloser, error) { return openXZ(r, MaxWindow) }
+
+// XZBlock opens xz streams that are small parts of something, with a history to
+// suit.
+func XZBlock(r io.Reader) (io.ReadCloser, error) { return openXZ(r, 32<<20) }
+
+func openXZ(r io.Reader, window int64) (io.ReadCloser, error) {
 	return start("xz", func() (*xz.Reader, error) {
-		return xz.ReaderConfig{DictCap: 8 << 20}.NewReader(&dictionaries{r: bufio.NewReaderSize(r, 64<<10)})
+		return xz.ReaderConfig{DictCap: 1 << 20}.NewReader(&dictionaries{r: bufio.NewReaderSize(r, 64<<10), window: window})
 	}, nil)
+}
+
+// LZMABlock opens .lzma streams of at most limit bytes, which need no longer
+// history.
+func LZMABlock(limit int64) Opener {
+	return func(r io.Reader) (io.ReadCloser, error) {
+		head := make([]byte, 13)
+		if _, err := io.ReadFull(r, head); err != nil {
+			return nil, damage("lzma", unexpected(err))
+		}
+		if dict := binary.LittleEndian.Uint32(head[1:]); int64(dict) > limit {
+			binary.LittleEndian.PutUint32(head[1:], uint32(max(limit, 4096)))
+		}
+		return LZMA(io.MultiReader(newBytes(head), r))
+	}
 }
 
 // LZMA opens a stream with the header of .lzma files.
@@ -240,8 +261,6 @@ func unexpected(err error) error {
 	}
 	return err
 }
-
-var errWindow = fmt.Errorf("the stream wants a history of more than %d bytes", MaxWindow)
 
 // Fence keeps the panics of a foreign reader in and marks its errors as damage.
 func Fence(format string, rc io.ReadCloser) io.ReadCloser {

@@ -68,7 +68,7 @@ func (z *pbzxReader) chunk() error {
 		z.part = z.raw
 		return nil
 	}
-	part, err := XZ(z.raw)
+	part, err := XZBlock(z.raw)
 	if err != nil {
 		return err
 	}

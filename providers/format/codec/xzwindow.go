@@ -3,6 +3,7 @@ package codec
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 
 	"rea/providers/format/container"
 )
@@ -14,6 +15,7 @@ func newBytes(b []byte) *bytes.Reader { return bytes.NewReader(b) }
 // Encoders write the same size into every block.
 type dictionaries struct {
 	r      *bufio.Reader
+	window int64
 	looked bool
 }
 
@@ -61,8 +63,8 @@ func (d *dictionaries) look() error {
 		if n > uint64(len(b)) {
 			return nil // the decoder says what is wrong
 		}
-		if id == 0x21 && n == 1 && dictionarySize(b[0]) > MaxWindow {
-			return &container.Error{Format: "xz", Kind: container.Bounded, What: errWindow.Error(), Offset: container.Unknown}
+		if id == 0x21 && n == 1 && dictionarySize(b[0]) > d.window {
+			return &container.Error{Format: "xz", Kind: container.Bounded, What: fmt.Sprintf("the stream wants a history of more than %d bytes", d.window), Offset: container.Unknown}
 		}
 		b = b[n:]
 	}

@@ -46,7 +46,7 @@ func (r *Reader) leaves(f *fork, visit func(key, value []byte)) error {
 		return container.Errorf("hfsplus", container.Corrupt, "nodes of %d bytes", size)
 	}
 	node := make([]byte, size)
-	total := f.size / size
+	total := min(f.size, r.src.Size()) / size
 	for n, visited := first, int64(0); n != 0; visited++ {
 		if n >= total || visited > total {
 			return container.Errorf("hfsplus", container.Corrupt, "the leaves of a tree do not end")

@@ -80,6 +80,10 @@ func (r *Reader) decode(packed []byte, limit int64) ([]byte, error) {
 		return codec.LZ4Block(nil, packed, int(limit))
 	case "lzo":
 		return codec.LZO1X(packed, int(limit))
+	case "lzma":
+		return codec.All(codec.LZMABlock(limit), packed, limit)
+	case "xz":
+		return codec.All(codec.XZBlock, packed, limit)
 	}
 	return codec.All(codec.ByName(r.method), packed, limit)
 }

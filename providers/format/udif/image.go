@@ -164,7 +164,7 @@ func unpack(kind uint32, packed []byte, size int64) ([]byte, error) {
 	case runLZFSE:
 		return codec.LZFSE(packed, int(size))
 	case runXZ:
-		return codec.All(codec.XZ, packed, size)
+		return codec.All(codec.XZBlock, packed, size)
 	}
 	return nil, container.Errorf("udif", container.Unsupported, "runs of kind %#x are not read", kind)
 }

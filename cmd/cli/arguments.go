@@ -30,7 +30,16 @@ func permute(command string, fs *flag.FlagSet, args []string) ([]string, error) 
 			return nil, unknownFlag(command, fs, arg)
 		}
 		flags = append(flags, arg)
-		if valued || isBool(f) {
+		if valued {
+			continue
+		}
+		if isBool(f) {
+			// A flag that may be true, false or not given takes its value
+			// after a space too.
+			if i+1 < len(args) && (args[i+1] == "true" || args[i+1] == "false") {
+				i++
+				flags[len(flags)-1] += "=" + args[i]
+			}
 			continue
 		}
 		if i++; i == len(args) {

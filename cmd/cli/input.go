@@ -45,12 +45,20 @@ func (in *input) set(a *cli.Argument, text string) error {
 	}
 	last := path[len(path)-1]
 	if !a.Repeated {
+		if old, given := at[last]; given && !same(old, v) {
+			return fmt.Errorf("%s is given twice, as %s and as %s", last, shorten(fmt.Sprint(old)), shorten(string(v)))
+		}
 		at[last] = v
 		return nil
 	}
 	list, _ := at[last].([]any)
 	at[last] = append(list, v)
 	return nil
+}
+
+func same(a any, b json.RawMessage) bool {
+	old, ok := a.(json.RawMessage)
+	return ok && bytes.Equal(old, b)
 }
 
 // value turns the text of an argument into JSON. Bounds are the tool's to check.

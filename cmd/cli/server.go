@@ -60,6 +60,9 @@ func (a *app) serve(ctx context.Context, toolsets, provider string) error {
 	if err := checkEngines(a.getenv); err != nil {
 		return err
 	}
+	if err := checkChoice(a.getenv, provider); err != nil {
+		return err
+	}
 	if terminal.Of(os.Stdin, a.getenv).Interactive {
 		fmt.Fprintln(a.err, "rea mcp waits for an MCP client; README.md tells how to register it. Ctrl-C ends it.")
 	}

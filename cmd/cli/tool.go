@@ -57,6 +57,9 @@ func (a *app) toolCommand(c *cli.Command) *ffcli.Command {
 		FlagSet:    fs,
 		Exec: func(ctx context.Context, args []string) error {
 			a.json = own.format == "json"
+			if own.timeout < 0 {
+				return usagef("", "flag --timeout: %v is not a time to wait", own.timeout)
+			}
 			ctx, failed, stop := within(ctx, own.timeout)
 			defer stop()
 			return failed(a.runTool(ctx, c, in, &own, args))

@@ -6,8 +6,11 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"slices"
+	"strings"
 
 	"rea/catalog"
+	"rea/generated/fault"
 	"rea/generated/model"
 	"rea/generated/schema"
 	"rea/generated/tool"
@@ -45,6 +48,28 @@ func engines(getenv func(string) string) []engine.Provider {
 // the engine will be used.
 func checkEngines(getenv func(string) string) error {
 	return errors.Join(ghidra.Validate(getenv), hopper.Validate(getenv))
+}
+
+// choiceSetting names the environment variable that chooses an engine.
+const choiceSetting = "REA_ANALYSIS_PROVIDER"
+
+// checkChoice refuses wishes for an engine that does not exist, before a server
+// starts that could open nothing.
+func checkChoice(getenv func(string) string, flag string) error {
+	known := []string{engine.Auto}
+	for _, p := range engines(getenv) {
+		known = append(known, p.Describe().Provider.ID)
+	}
+	for _, wish := range []struct{ name, value string }{
+		{choiceSetting, getenv(choiceSetting)}, {"--provider", flag},
+	} {
+		if wish.value != "" && !slices.Contains(known, wish.value) {
+			return fault.ConfigurationInvalid(fault.ConfigurationInvalidDetails{
+				Name: wish.name, Value: wish.value, Expected: "one of " + strings.Join(known, ", "),
+			}, nil)
+		}
+	}
+	return nil
 }
 
 // A setup is what the parts of one session are told.
@@ -103,7 +128,7 @@ func assemble(s setup) (d *dispatch.Dispatcher, done func()) {
 		Recognize:   recognize,
 		Version:     pkg.Version,
 		Ledger:      evidence.NewLedger("", 0),
-		Environment: s.getenv("REA_ANALYSIS_PROVIDER"),
+		Environment: s.getenv(choiceSetting),
 		Flag:        s.provider,
 	})
 	availability := func(ctx context.Context) []model.ToolAvailability { return d.Availability(ctx) }

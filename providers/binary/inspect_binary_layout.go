@@ -108,7 +108,7 @@ func segments(im *object.Image) []model.SegmentRow {
 	var out []model.SegmentRow
 	for _, s := range im.Segments {
 		out = append(out, model.SegmentRow{
-			Name: s.Name, Start: model.Address(s.Addr), Size: size(s.Size), FileOffset: size(s.Offset), FileSize: size(s.FileSize),
+			Name: s.Name, Start: model.Address(s.Addr), Size: size(s.Size), FileOffset: size(im.FileStart + s.Offset), FileSize: size(s.FileSize),
 			Readable: s.Perm.Read, Writable: s.Perm.Write, Executable: s.Perm.Execute,
 		})
 	}
@@ -124,7 +124,7 @@ func sections(im *object.Image, measured *entropies, limit int64) tool.InspectBi
 			Readable: s.Perm.Read, Writable: s.Perm.Write, Executable: s.Perm.Execute, Mapped: s.Mapped,
 		}
 		if s.FileSize > 0 {
-			off := size(s.Offset)
+			off := size(im.FileStart + s.Offset)
 			row.FileOffset = &off
 		}
 		if bits := measured.bits[i]; bits != object.NoEntropy {

@@ -28,12 +28,13 @@ type Engine struct {
 	debug   debugInfo
 
 	// Computed once, when first asked for.
-	apple     func() (*objc.Metadata, error)
-	sections  func() []sectionFact // with entropy
-	readable  func() *readableIndex
-	startup   func() map[uint64]string
-	summary   func() summaryFacts
-	closeOnce sync.Once
+	apple      func() (*objc.Metadata, error)
+	sections   func() []sectionFact // with entropy
+	readable   func() *readableIndex
+	startup    func() map[uint64]string
+	tableUsers func() map[uint64][]uint64
+	summary    func() summaryFacts
+	closeOnce  sync.Once
 }
 
 func newEngine(identity model.Provider, t *engine.Target, im *object.Image, names engine.Names) *Engine {
@@ -44,6 +45,7 @@ func newEngine(identity model.Provider, t *engine.Target, im *object.Image, name
 	e.sections = sync.OnceValue(e.measureSections)
 	e.readable = sync.OnceValue(e.indexReadable)
 	e.startup = sync.OnceValue(e.startupNames)
+	e.tableUsers = sync.OnceValue(e.indexTables)
 	e.summary = sync.OnceValue(e.count)
 	return e
 }

@@ -156,7 +156,7 @@ func (e *Engine) Locate(_ context.Context, addr model.Address) (engine.Location,
 		}
 	}
 	if off := a - s.Addr; off < s.FileSize {
-		at := exact(s.Offset + off)
+		at := exact(e.im.FileStart + s.Offset + off)
 		loc.FileOffset = &at
 	} else {
 		loc.Reason = "the file stores nothing for this part of the segment; it is zero when loaded"

@@ -191,13 +191,13 @@ func (e *Engine) Segments(context.Context) ([]model.Segment, []model.Section, er
 			Provenance: provenance[e.im.Format], Sections: []model.Section{},
 		}
 		if s.FileSize > 0 {
-			off := exact(s.Offset)
+			off := exact(e.im.FileStart + s.Offset)
 			segments[i].FileOffset = &off
 		}
 	}
 	unmapped := []model.Section{}
 	for _, s := range e.sections() {
-		row := sectionRow(s)
+		row := sectionRow(s, e.im.FileStart)
 		i, found := slices.BinarySearchFunc(e.im.Segments, s.Addr, func(g object.Segment, a uint64) int {
 			switch {
 			case a < g.Addr:
@@ -220,13 +220,13 @@ var provenance = map[object.Format]string{
 	object.ELF: "program headers", object.PE: "section table", object.MachO: "load commands",
 }
 
-func sectionRow(s sectionFact) model.Section {
+func sectionRow(s sectionFact, fileStart uint64) model.Section {
 	row := model.Section{
 		Name: s.Name, Type: s.Type, Start: model.Address(s.Addr), End: model.Address(s.Addr + s.Size), FileSize: exact(s.FileSize),
 		Readable: s.Perm.Read, Writable: s.Perm.Write, Executable: s.Perm.Execute, Mapped: s.Mapped, Entropy: s.entropy,
 	}
 	if s.FileSize > 0 {
-		off := exact(s.Offset)
+		off := exact(fileStart + s.Offset)
 		row.FileOffset = &off
 	}
 	return row

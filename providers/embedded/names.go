@@ -165,19 +165,16 @@ func (e *Engine) indexReadable() *readableIndex {
 	return x
 }
 
-// Resolve finds the procedure a selector means. An analyst's name wins, then a
-// raw name, a readable one, the name as written in the source of a Mach-O file
-// (without its underscore), a made name, and an address inside a procedure.
+// Resolve finds the procedure a selector means: what is written as an address
+// is one where a procedure holds it, else a name. Names are looked for among
+// the analyst's and the file's own, then the readable ones, those written in
+// the source of a Mach-O file (without their underscore) and made ones.
 func (e *Engine) Resolve(ctx context.Context, selector string) (model.Procedure, error) {
 	p, err := e.program(ctx)
 	if err != nil {
 		return model.Procedure{}, err
 	}
-	if found := e.find(p, selector); len(found) == 1 {
-		return e.procedure(p, found[0]), nil
-	} else if len(found) > 1 {
-		return model.Procedure{}, e.ambiguous(p, selector, found)
-	}
+	var written error
 	if engine.LooksLikeAddress(selector) {
 		addr, err := engine.ParseAddress(selector)
 		if err == nil {
@@ -185,8 +182,17 @@ func (e *Engine) Resolve(ctx context.Context, selector string) (model.Procedure,
 				return e.procedure(p, i), nil
 			}
 		}
+		written = err
+	}
+	if found := e.find(p, selector); len(found) == 1 {
+		return e.procedure(p, found[0]), nil
+	} else if len(found) > 1 {
+		return model.Procedure{}, e.ambiguous(p, selector, found)
+	}
+	if engine.LooksLikeAddress(selector) {
+		addr, _ := engine.ParseAddress(selector)
 		return model.Procedure{}, fault.ProcedureNotFound(fault.ProcedureNotFoundDetails{
-			Selector: selector, Nearest: e.neighbours(p, uint64(addr))}, err)
+			Selector: selector, Nearest: e.neighbours(p, uint64(addr))}, written)
 	}
 	nearest, err := e.similar(ctx, p, selector)
 	if err != nil {
@@ -196,20 +202,19 @@ func (e *Engine) Resolve(ctx context.Context, selector string) (model.Procedure,
 }
 
 func (e *Engine) find(p *program.Program, selector string) []int {
-	if addr, ok := e.names.AddressOf(selector); ok {
-		if i, ok := p.FunctionAt(uint64(addr)); ok {
-			return []int{i}
-		}
-	}
-	if found := named(p, selector); len(found) > 0 {
-		return found
-	}
+	found := named(p, selector)
 	for addr, name := range e.startup() { // names are distinct
-		if name == selector {
-			if i, ok := p.FunctionAt(addr); ok {
-				return []int{i}
-			}
+		if i, ok := p.FunctionAt(addr); ok && name == selector && len(found) == 0 {
+			found = append(found, i)
 		}
+	}
+	if addr, ok := e.names.AddressOf(selector); ok {
+		if i, ok := p.FunctionAt(uint64(addr)); ok && !slices.Contains(found, i) {
+			found = append(found, i)
+		}
+	}
+	if len(found) > 0 {
+		return found
 	}
 	x := e.readable()
 	if found := x.full[selector]; len(found) > 0 {

@@ -85,7 +85,28 @@ func (e *Engine) References(ctx context.Context, addr model.Address, dir engine.
 		}
 		out = append(out, e.reference(p, r))
 	}
+	for _, jump := range e.tableUsers()[uint64(addr)] {
+		row := e.reference(p, program.Ref{From: jump, To: uint64(addr), Kind: program.RefJump})
+		row.Kind = model.ReferenceKindJumpTable
+		out = append(out, row)
+	}
+	sortReferences(out)
 	return out, nil
+}
+
+// indexTables lists the jumps that reach an address through a table, by address.
+func (e *Engine) indexTables() map[uint64][]uint64 {
+	users := map[uint64][]uint64{}
+	p := e.run.done
+	for i := range p.Tables {
+		t := &p.Tables[i]
+		for _, to := range t.Targets {
+			if jumps := users[to]; len(jumps) == 0 || jumps[len(jumps)-1] != t.Jump {
+				users[to] = append(jumps, t.Jump)
+			}
+		}
+	}
+	return users
 }
 
 // tableReferences are the targets of the jump table used at addr, each once.

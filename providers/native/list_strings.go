@@ -23,7 +23,11 @@ func (h *Handlers) ListStrings(ctx context.Context, in *tool.ListStringsInput) (
 		}
 		at = &addr
 	}
-	page, err := query.Stream(ctx, c.Engine.Strings(ctx, int(in.MinLength)), in.Offset, in.Limit, func(s *model.StringItem) bool {
+	shortest := int(in.MinLength)
+	if at != nil {
+		shortest = 1
+	}
+	page, err := query.Stream(ctx, c.Engine.Strings(ctx, shortest), in.Offset, in.Limit, func(s *model.StringItem) bool {
 		return (at == nil || s.Address == *at) && (in.Encoding == nil || s.Encoding == *in.Encoding) &&
 			(in.Used == nil || *in.Used == (s.Uses > 0))
 	})

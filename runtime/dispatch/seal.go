@@ -47,6 +47,10 @@ func (d *Dispatcher) seal(ctx context.Context, call *session.Call, spec *tool.Sp
 		if call.UsedEngine() {
 			record.AnalysisProfile = bound.Profile()
 			record.Provider = record.AnalysisProfile.Provider
+			if n := bound.Notes.Names(); n > 0 && record.Authority == model.EvidenceAuthorityShippedArtifact {
+				record.Limitations = append(slices.Clone(record.Limitations),
+					fmt.Sprintf("names set by the analyst stand in place of the file's own: %d", n))
+			}
 		}
 	}
 	if err := wire.Decode(parameters, wire.RecordDepth, &record.Parameters, readParameters); err != nil {

@@ -20,6 +20,7 @@ type Terminal struct {
 	mu    sync.Mutex
 	shown bool // a line stands on the terminal
 	held  string
+	last  string // message shown last
 	timer *time.Timer
 	done  bool
 }
@@ -56,6 +57,10 @@ func (t *Terminal) release() {
 
 func (t *Terminal) show(message string) {
 	t.held = ""
+	if message == t.last {
+		return
+	}
+	t.last = message
 	if t.interactive {
 		io.WriteString(t.out, "\r\x1b[K"+message)
 	} else {

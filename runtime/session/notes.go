@@ -60,6 +60,13 @@ func (n *Notes) InlineComment(addr model.Address) (string, bool) {
 // Bookmark is the name of the bookmark at addr.
 func (n *Notes) Bookmark(addr model.Address) (string, bool) { return n.get(query.BookmarkNote, addr) }
 
+// Names counts the analyst's names.
+func (n *Notes) Names() int {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	return len(n.notes[query.NameNote])
+}
+
 // AddressOf finds an analyst name.
 func (n *Notes) AddressOf(name string) (model.Address, bool) {
 	n.mu.RLock()

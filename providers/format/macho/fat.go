@@ -31,7 +31,7 @@ type UnknownSliceError struct {
 }
 
 func (e *UnknownSliceError) Error() string {
-	return fmt.Sprintf("mach-o: no slice %q; the file has %s", e.Want, strings.Join(e.Have, ", "))
+	return fmt.Sprintf("the file has no slice %q; it has %s", e.Want, strings.Join(e.Have, ", "))
 }
 
 const (

@@ -129,7 +129,7 @@ func open(data []byte, slice string) (*loader, []Slice, error) {
 	}
 	end := s.Offset + s.Size
 	l := &loader{data: data[s.Offset:end:end], slots: map[uint64]int{}}
-	l.im = &object.Image{Format: object.MachO, Notes: notes}
+	l.im = &object.Image{Format: object.MachO, FileStart: s.Offset, Notes: notes}
 	l.im.SetData(l.data)
 	l.budget, l.names = len(l.data)/4+4096, 4*len(l.data)+4096
 	if err := l.header(s.Offset); err != nil {

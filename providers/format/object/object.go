@@ -53,6 +53,10 @@ type Image struct {
 	Kind      Kind
 	FileType  string // the format's own name, e.g. "ET_DYN", "MH_EXECUTE"
 
+	// FileStart is where the image begins in its file: the offset of a slice
+	// of a universal Mach-O file, else 0. All other offsets count from there.
+	FileStart uint64
+
 	Base     uint64 // preferred load address
 	Entry    uint64
 	HasEntry bool

@@ -17,6 +17,7 @@ func (a *app) root() *ffcli.Command {
 		Subcommands: []*ffcli.Command{
 			a.analyzeCommand(),
 			a.serverCommand(),
+			a.doctorCommand(),
 			a.setupCommand(),
 			a.uninstallCommand(),
 			a.snippetCommand(),

@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/peterbourgon/ff/v3/ffcli"
+
+	"rea/catalog"
+	"rea/cmd/doctor"
+	"rea/cmd/terminal"
+	"rea/generated/fault"
+	"rea/providers/ghidra"
+	"rea/providers/hopper"
+	"rea/runtime/delivery"
+	"rea/runtime/dispatch"
+	"rea/runtime/engine"
+)
+
+func (a *app) doctorCommand() *ffcli.Command {
+	fs := flags("doctor")
+	var provider, format string
+	detail := "summary"
+	fs.StringVar(&provider, "provider", "", "only this `engine`; its state decides the exit code")
+	fs.Var(choice{&detail, []string{"summary", "full"}}, "detail", "how much is told: `summary|full`")
+	formatFlag(fs, &format)
+	return &ffcli.Command{
+		Name:       "doctor",
+		ShortUsage: "rea doctor [--provider ID] [--detail summary|full] [--format json]",
+		ShortHelp:  "Tell what is installed, what is registered, and what is wrong",
+		LongHelp: "Looks at engines with the exact condition that fails, at settings, other programs, folders, and at the registration of every MCP client: " +
+			"aligned, stale, missing or invalid. It starts nothing and writes nothing.\n" +
+			"The exit code is 0 when everything that is set up works, and 1 when something doesn't; with --provider it is 3 when that engine can't be had.",
+		FlagSet: fs,
+		Exec: func(ctx context.Context, args []string) error {
+			a.json = format == "json"
+			if len(args) > 0 {
+				return usagef("usage: rea doctor [flags]", "doctor takes no arguments")
+			}
+			return a.doctor(ctx, provider, detail, format)
+		},
+	}
+}
+
+func (a *app) doctor(ctx context.Context, provider, detail, format string) error {
+	r, err := a.examine(ctx)
+	if err != nil {
+		return err
+	}
+	var failed error
+	if provider != "" {
+		e, ok := r.Only(provider)
+		if !ok {
+			return a.unknownEngine(ctx, provider)
+		}
+		if !r.Healthy {
+			failed = fault.ProviderUnavailable(fault.ProviderUnavailableDetails{
+				ProviderID: provider, Reason: e.Reason, Candidates: a.engineIDs(ctx),
+			}, nil)
+		}
+	} else if !r.Healthy {
+		failed = fmt.Errorf("%d things that are set up don't work", len(r.Problems))
+		if len(r.Problems) == 1 {
+			failed = errors.New("something that is set up doesn't work")
+		}
+	}
+	if format == "json" {
+		data, err := json.Marshal(r)
+		if err != nil {
+			return err
+		}
+		return errors.Join(a.print(data, format), failed)
+	}
+	if err := r.Text(a.out, terminal.Of(a.out, a.getenv), detail == "full", a.short); err != nil {
+		return err
+	}
+	return failed
+}
+
+// examine looks at this machine.
+func (a *app) examine(ctx context.Context) (*doctor.Report, error) {
+	host, err := a.host()
+	if err != nil {
+		return nil, err
+	}
+	pkg, _ := catalog.Built()
+	o := doctor.Options{
+		Version: pkg.Version, Host: host, Engines: engines(a.getenv),
+		EngineSettings: engineSettings, Settings: a.settings(),
+	}
+	if o.Server, err = a.thisServer(ctx, ""); err != nil {
+		o.Server.Command, o.ServerReason = "", err.Error()
+	}
+	return doctor.Look(ctx, o), nil
+}
+
+// settings are the variables that are set, each judged by its own parser.
+func (a *app) settings() []doctor.Setting {
+	check := map[string]func(string) error{
+		dispatch.ToolsetsSetting: func(v string) error {
+			_, err := dispatch.ParseToolsets(dispatch.ToolsetsSetting, v)
+			return err
+		},
+		delivery.BudgetSetting: func(v string) error {
+			_, err := delivery.ParseBudget(v)
+			return err
+		},
+		profileSetting: func(v string) error {
+			_, err := inputProfile(v)
+			return err
+		},
+		"REA_ANALYSIS_PROVIDER": func(v string) error {
+			c, err := engine.Choose("", v, "")
+			if err == nil && c.ID != engine.Auto && !contains(a.engineIDs(context.Background()), c.ID) {
+				err = fmt.Errorf("no engine has this id")
+			}
+			return err
+		},
+		ghidra.TimeoutSetting: func(string) error { return ghidra.Validate(a.getenv) },
+		hopper.TimeoutSetting: func(string) error { return hopper.Validate(a.getenv) },
+	}
+	out := []doctor.Setting{}
+	for _, name := range []string{
+		"REA_ANALYSIS_PROVIDER", dispatch.ToolsetsSetting, profileSetting, delivery.BudgetSetting,
+		ghidra.InstallSetting, ghidra.JavaSetting, ghidra.TimeoutSetting, hopper.LauncherSetting, hopper.TimeoutSetting,
+	} {
+		v := a.getenv(name)
+		if v == "" {
+			continue
+		}
+		s := doctor.Setting{Name: name, Value: v, Level: doctor.OK}
+		if parse := check[name]; parse != nil {
+			if err := parse(v); err != nil {
+				s.Level, s.Reason = doctor.Problem, err.Error()
+			}
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+func (a *app) engineIDs(ctx context.Context) []string {
+	var out []string
+	for _, c := range engine.Candidates(ctx, engines(a.getenv), nil, "") {
+		out = append(out, c.Provider.ID)
+	}
+	return out
+}
+
+func (a *app) unknownEngine(ctx context.Context, id string) error {
+	known := a.engineIDs(ctx)
+	hint := "Engines: " + strings.Join(known, ", ")
+	if near := nearest(id, known); near != "" {
+		hint = "did you mean " + near + "?"
+	}
+	return usagef(hint, "there is no engine %q", id)
+}

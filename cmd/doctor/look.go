@@ -1,0 +1,199 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"rea/cmd/setup/change"
+	"rea/cmd/setup/client"
+	"rea/generated/model"
+	"rea/runtime/engine"
+)
+
+// Options are what the doctor can't find out by itself.
+type Options struct {
+	Version string
+	Host    client.Host
+	// Server is what setup would register; ServerReason tells why there is none.
+	Server       client.Server
+	ServerReason string
+	Engines      []engine.Provider
+	// EngineSettings are the variables that lead to an engine, by its id.
+	EngineSettings map[string][]string
+	Settings       []Setting
+}
+
+// Look makes the report.
+func Look(ctx context.Context, o Options) *Report {
+	r := &Report{
+		Program:  Program{Version: o.Version, Reason: o.ServerReason},
+		Host:     Host{OS: runtime.GOOS, Architecture: runtime.GOARCH, System: system(), Processors: runtime.NumCPU()},
+		Settings: o.Settings,
+		Programs: tooling(o.Host),
+		Problems: []string{},
+	}
+	if path, err := os.Executable(); err == nil {
+		r.Program.Path = path
+	}
+	if o.Server.Command != "" {
+		r.Program.Registrable = &o.Server.Command
+	}
+	if r.Settings == nil {
+		r.Settings = []Setting{}
+	}
+	r.engines(ctx, o)
+	r.folders(o)
+	r.clients(o)
+	r.Interrupted = change.State{Dir: o.Host.State()}.Interrupted()
+	r.judge()
+	return r
+}
+
+func (r *Report) engines(ctx context.Context, o Options) {
+	r.Engines = []Engine{}
+	for _, c := range engine.Candidates(ctx, o.Engines, nil, "") {
+		e := Engine{
+			ID: c.Provider.ID, Name: c.Provider.Name, Version: c.Provider.Version,
+			State: string(c.Availability.State), Capabilities: []string{}, Level: OK,
+		}
+		for _, k := range c.Capabilities {
+			e.Capabilities = append(e.Capabilities, string(k))
+		}
+		for i, name := range o.EngineSettings[e.ID] {
+			// The first one is the engine's own; others may be set for anybody.
+			e.Configured = e.Configured || i == 0 && o.Host.Getenv(name) != ""
+		}
+		if c.Availability.State == model.EngineCandidateAvailabilityStateUnavailable {
+			e.Reason, e.Remediation, e.Level = *c.Availability.Reason, *c.Availability.Remediation, Note
+			if e.Configured || e.ID == engine.DefaultID {
+				e.Level = Problem
+			}
+		}
+		r.Engines = append(r.Engines, e)
+	}
+}
+
+func (r *Report) folders(o Options) {
+	r.Folders = []Folder{}
+	for _, f := range []struct{ purpose, path string }{
+		{"evidence and temporary projects of running servers", os.TempDir()},
+		{"record and backups of setup", o.Host.State()},
+	} {
+		out := Folder{Purpose: f.purpose, Path: f.path, Level: OK}
+		_, err := os.Stat(f.path)
+		out.Exists = err == nil
+		at := f.path
+		for err != nil && filepath.Dir(at) != at { // whether it could be made
+			at = filepath.Dir(at)
+			_, err = os.Stat(at)
+		}
+		out.Writable = writable(at)
+		if out.Writable == "no" {
+			out.Level = Problem
+			if !out.Exists {
+				out.Level = Note // nobody needs it yet
+			}
+		}
+		r.Folders = append(r.Folders, out)
+	}
+}
+
+func (r *Report) clients(o Options) {
+	r.Clients = []Client{}
+	for _, c := range client.All() {
+		out := Client{ID: c.ID, Name: c.Name, Registrations: []Registration{}}
+		if where := c.Detected(o.Host); where != "" {
+			out.Detected = &where
+		}
+		for _, scope := range []client.Scope{client.User, client.Project} {
+			l, ok := c.Location(o.Host, scope)
+			if !ok || scope == client.Project && !o.Host.Exists(l.File) {
+				continue
+			}
+			out.Registrations = append(out.Registrations, registration(c.Inspect(l, o.Server)))
+		}
+		r.Clients = append(r.Clients, out)
+	}
+}
+
+func registration(r client.Registration) Registration {
+	out := Registration{
+		Scope: string(r.Scope), Path: r.File, State: string(r.State), Reason: r.Reason,
+		Line: r.At.Line, Column: r.At.Column, Command: r.Vector, Disabled: r.Off, Server: unknown, Level: OK,
+	}
+	if out.Command == nil {
+		out.Command = []string{}
+	}
+	switch {
+	case r.State == client.Missing || r.Off:
+		out.Level = Note
+	case r.State != client.Aligned:
+		out.Level = Problem
+	}
+	return out
+}
+
+// judge collects the problems.
+func (r *Report) judge() {
+	say := func(format string, args ...any) { r.Problems = append(r.Problems, fmt.Sprintf(format, args...)) }
+	for _, e := range r.Engines {
+		if e.Level == Problem {
+			say("engine %s: %s", e.ID, e.Reason)
+		}
+	}
+	for _, s := range r.Settings {
+		if s.Level == Problem {
+			say("%s: %s", s.Name, s.Reason)
+		}
+	}
+	for _, f := range r.Folders {
+		if f.Level == Problem {
+			say("%s can't be written to: %s", f.Path, f.Purpose)
+		}
+	}
+	for _, c := range r.Clients {
+		for _, g := range c.Registrations {
+			if g.Level == Problem {
+				say("%s, %s: %s", c.Name, g.Path, g.Reason)
+			}
+		}
+	}
+	if r.Interrupted {
+		say("a run of setup was broken off; rea setup puts the files back")
+	}
+	r.Healthy = len(r.Problems) == 0
+}
+
+// Only keeps what is said of one engine, on this host and with these settings.
+func (r *Report) Only(id string) (Engine, bool) {
+	for _, e := range r.Engines {
+		if e.ID == id {
+			r.Engines = []Engine{e}
+			r.Programs, r.Folders, r.Clients, r.Problems = []Tooling{}, []Folder{}, []Client{}, []string{}
+			if e.State != string(model.EngineCandidateAvailabilityStateAvailable) {
+				r.Problems = append(r.Problems, "engine "+e.ID+": "+e.Reason)
+			}
+			r.Healthy = len(r.Problems) == 0
+			return e, true
+		}
+	}
+	return Engine{}, false
+}
+
+// system names the operating system as it names itself.
+func system() string {
+	data, err := os.ReadFile("/etc/os-release")
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(string(data)) {
+		if v, ok := strings.CutPrefix(line, "PRETTY_NAME="); ok {
+			return strings.Trim(strings.TrimSpace(v), `"'`)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,5 @@
+//go:build !unix
+
+package doctor
+
+func writable(string) string { return "unknown" }

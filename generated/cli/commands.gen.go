@@ -79,6 +79,7 @@ var commands = []Command{
 		},
 		Flags: []Argument{
 			{Name: "path", Pointer: "/path", Type: Path, Help: "Folder, archive or file.", Required: true},
+			{Name: "detail", Pointer: "/detail", Type: String, Help: "summary keeps the complete result in the session and returns its summary view.", Default: `"complete"`, Enum: []string{"complete", "summary"}},
 			{Name: "integrity-policy", Pointer: "/integrity_policy", Type: String, Help: "What to do with bytes that contradict their container.", Default: `"fail"`, Enum: []string{"fail", "record-and-continue"}},
 			{Name: "max-files", Pointer: "/max_files", Type: Integer, Help: "Files to read.", Default: `100000`},
 			{Name: "max-file-bytes", Pointer: "/max_file_bytes", Type: Integer, Help: "Largest text to read.", Default: `134217728`},
@@ -470,7 +471,7 @@ var commands = []Command{
 		Tool:        "inspect_analysis_view",
 		Family:      "evidence",
 		Title:       "View of a recorded analysis",
-		Description: "Show a summary, one part or one page of a recorded inspect_binary_layout or analyze_function result, without running anything again.",
+		Description: "Show a summary, one part or one page of a recorded inspect_binary_layout, analyze_javascript_application or analyze_function result, without running anything again.",
 		Flags: []Argument{
 			{Name: "analysis", Pointer: "/analysis", Type: JSON, Help: "A reference {\"kind\":\"retained-evidence\",\"evidence_id\":\"ev_…\"} to a record of this connection, or the complete record.", Required: true},
 			{Name: "view", Pointer: "/view", Type: String, Help: "Part to show.", Default: `"summary"`, Enum: []string{"summary", "segments", "sections", "section", "symbols", "symbol", "imports", "exports", "relocations", "mitigations", "linkage", "procedure", "pseudocode", "assembly", "basic_blocks", "comments", "callers", "callees", "incoming_references", "outgoing_references", "unresolved_calls", "referenced_strings", "referenced_names", "native_api", "modules", "module"}},

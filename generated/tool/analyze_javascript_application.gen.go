@@ -11,6 +11,9 @@ import (
 type AnalyzeJavascriptApplicationInput struct {
 	// Folder, archive or file.
 	Path string
+	// summary keeps the complete result in the session and returns its summary
+	// view.
+	Detail AnalyzeJavascriptApplicationInputDetail
 	// What to do with bytes that contradict their container.
 	IntegrityPolicy model.ArtifactIntegrityPolicy
 	// Files to read.
@@ -29,6 +32,8 @@ type AnalyzeJavascriptApplicationInput struct {
 func (v *AnalyzeJavascriptApplicationInput) AppendJSON(b []byte) []byte {
 	b = append(b, `{"path":`...)
 	b = wire.AppendString(b, v.Path)
+	b = append(b, `,"detail":`...)
+	b = wire.AppendString(b, v.Detail)
 	b = append(b, `,"integrity_policy":`...)
 	b = wire.AppendString(b, v.IntegrityPolicy)
 	b = append(b, `,"max_files":`...)
@@ -47,6 +52,7 @@ func (v *AnalyzeJavascriptApplicationInput) AppendJSON(b []byte) []byte {
 // DecodeJSON reads and checks an object.
 func (v *AnalyzeJavascriptApplicationInput) DecodeJSON(d *wire.Decoder) error {
 	*v = AnalyzeJavascriptApplicationInput{
+		Detail:          AnalyzeJavascriptApplicationInputDetailComplete,
 		IntegrityPolicy: model.ArtifactIntegrityPolicyFail,
 		MaxDepth:        4,
 		MaxFileBytes:    134217728,
@@ -70,6 +76,8 @@ func (v *AnalyzeJavascriptApplicationInput) DecodeJSON(d *wire.Decoder) error {
 		case "path":
 			has[0] = true
 			err = d.StringIn(&v.Path, 1, 16384, nil)
+		case "detail":
+			err = v.Detail.DecodeJSON(d)
 		case "integrity_policy":
 			err = v.IntegrityPolicy.DecodeJSON(d)
 		case "max_files":
@@ -83,7 +91,7 @@ func (v *AnalyzeJavascriptApplicationInput) DecodeJSON(d *wire.Decoder) error {
 		case "max_depth":
 			err = d.Int(&v.MaxDepth, 0, 16)
 		default:
-			err = d.Unknown(name, "path, integrity_policy, max_files, max_file_bytes, max_text_bytes, max_total_bytes, max_depth")
+			err = d.Unknown(name, "path, detail, integrity_policy, max_files, max_file_bytes, max_text_bytes, max_total_bytes, max_depth")
 		}
 		if err != nil {
 			return err
@@ -93,6 +101,20 @@ func (v *AnalyzeJavascriptApplicationInput) DecodeJSON(d *wire.Decoder) error {
 		return d.Missing("path")
 	}
 	return nil
+}
+
+// AnalyzeJavascriptApplicationInputDetail: summary keeps the complete result
+// in the session and returns its summary view.
+type AnalyzeJavascriptApplicationInputDetail string
+
+const (
+	AnalyzeJavascriptApplicationInputDetailComplete AnalyzeJavascriptApplicationInputDetail = "complete"
+	AnalyzeJavascriptApplicationInputDetailSummary  AnalyzeJavascriptApplicationInputDetail = "summary"
+)
+
+// DecodeJSON reads one of the constants.
+func (v *AnalyzeJavascriptApplicationInputDetail) DecodeJSON(d *wire.Decoder) error {
+	return wire.OneOf(d, v, AnalyzeJavascriptApplicationInputDetailComplete, AnalyzeJavascriptApplicationInputDetailSummary)
 }
 
 // DecodeAnalyzeJavascriptApplicationInput reads and checks the arguments of analyze_javascript_application.
@@ -126,6 +148,7 @@ var analyzeJavascriptApplicationSpec = Spec{
 	Errors: []fault.Code{
 		fault.ArtifactIntegrityMismatchCode,
 		fault.CancelledCode,
+		fault.CapabilityUnavailableCode,
 		fault.ExecutionFailureCode,
 		fault.InvalidRequestCode,
 		fault.ResourceConstraintCode,
@@ -138,8 +161,10 @@ var analyzeJavascriptApplicationSpec = Spec{
 	},
 	Paths:      []string{"/path"},
 	Positional: []string{"path"},
+	Summarized: true,
 	Examples: []Example{
 		{"folder", `{"path":"/opt/app/resources"}`},
+		{"keep everything, return a summary", `{"path":"/opt/app/resources","detail":"summary"}`},
 		{"archive, altered files set aside", `{"path":"/opt/app/resources/app.asar","integrity_policy":"record-and-continue"}`},
 	},
 }

@@ -120,7 +120,7 @@ var inspectAnalysisViewSpec = Spec{
 	Name:        "inspect_analysis_view",
 	Family:      "evidence",
 	Title:       "View of a recorded analysis",
-	Description: "Show a summary, one part or one page of a recorded inspect_binary_layout or analyze_function result, without running anything again.",
+	Description: "Show a summary, one part or one page of a recorded inspect_binary_layout, analyze_javascript_application or analyze_function result, without running anything again.",
 	Requires:    Requires{},
 	Effects:     Effects{RecordsEvidence: true, Idempotent: true},
 	Errors: []fault.Code{
@@ -141,6 +141,7 @@ var inspectAnalysisViewSpec = Spec{
 	Retained: []string{"/analysis"},
 	Examples: []Example{
 		{"summary of a retained record", `{"analysis":{"kind":"retained-evidence","evidence_id":"ev_0000000000000000000000000000000000000000000000000000000000000000"}}`},
+		{"one module of an application", `{"analysis":{"kind":"retained-evidence","evidence_id":"ev_0000000000000000000000000000000000000000000000000000000000000000"},"view":"module","name":"src/search.js"}`},
 		{"second page of blocks", `{"analysis":{"kind":"retained-evidence","evidence_id":"ev_0000000000000000000000000000000000000000000000000000000000000000"},"view":"basic_blocks","offset":64}`},
 	},
 }

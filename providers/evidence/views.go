@@ -23,6 +23,11 @@ var viewsOf = map[string]map[model.AnalysisView]view{
 		model.AnalysisViewMitigations: page("mitigations"),
 		model.AnalysisViewLinkage:     members{"libraries", "rpaths"},
 	},
+	"analyze_javascript_application": {
+		model.AnalysisViewSummary: applicationSummary{},
+		model.AnalysisViewModules: applicationModules{},
+		model.AnalysisViewModule:  applicationModule{},
+	},
 	"analyze_function": {
 		model.AnalysisViewSummary: overview{
 			members{"procedure", "classification", "signature", "figures", "ranges", "source_file"},

@@ -77,7 +77,7 @@ func seedMatcher(s *tool.TraceApplicationFeatureInputSeed) (feature.Matcher, err
 	case tool.TraceApplicationFeatureInputSeedMatchRegex:
 		return query.Expression(s.Value, s.CaseSensitive)
 	}
-	return &feature.Exact{Value: s.Value, CaseSensitive: s.CaseSensitive, Path: s.Kind == tool.TraceApplicationFeatureInputSeedKindModule}, nil
+	return feature.NewExact(feature.SeedKind(s.Kind), s.Value, s.CaseSensitive), nil
 }
 
 func sidesOf(d tool.TraceApplicationFeatureInputDirection) []feature.Side {

@@ -5,9 +5,11 @@
 // # Direction
 //
 // Edges are followed in the order of what happens, which is the order in which
-// the graph has them, with two exceptions: a message comes to its handler from
-// its channel, and goes on into the module in which the handler stands. The graph
-// says "handles" from handler to channel and "contains" from module to handler.
+// the graph has them, with three exceptions. A message comes to its handler from
+// its channel, and goes on into the module in which the handler stands; the graph
+// says "handles" from handler to channel and "contains" from module to handler. A
+// call of an API that a preload script exposes goes into that script; the graph
+// says "exposes" from script to API.
 //
 // The two sides are walked on their own. A walk that turned around would reach
 // everything, since all is contained in the application.
@@ -132,8 +134,15 @@ type flow struct {
 
 // backwards reports whether an edge is followed against its direction.
 func backwards(g *model.ApplicationGraph, e *model.ApplicationEdge) bool {
-	return e.Relation == model.ApplicationRelationHandles ||
-		e.Relation == model.ApplicationRelationContains && g.Nodes[e.To].Kind == model.ApplicationNodeKindIpcHandler
+	switch e.Relation {
+	case model.ApplicationRelationHandles:
+		return g.Nodes[e.To].Kind == model.ApplicationNodeKindIpcChannel
+	case model.ApplicationRelationExposes:
+		return true
+	case model.ApplicationRelationContains:
+		return g.Nodes[e.To].Kind == model.ApplicationNodeKindIpcHandler
+	}
+	return false
 }
 
 // ends are the nodes of an edge in the order of what happens.

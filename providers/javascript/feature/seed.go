@@ -21,6 +21,8 @@ const (
 	ByAPI      SeedKind = "api"
 	ByNative   SeedKind = "native-export"
 	byEndpoint SeedKind = "endpoint"
+	byRoute    SeedKind = "route"
+	byProcess  SeedKind = "process"
 )
 
 // kindsOf are the kinds of node that a kind of seed names; those that it does not
@@ -35,11 +37,11 @@ var kindsOf = map[SeedKind][]model.ApplicationNodeKind{
 	ByAPI:    {model.ApplicationNodeKindContextBridgeAPI},
 
 	byEndpoint:    {model.ApplicationNodeKindEndpoint},
-	"route":       {model.ApplicationNodeKindRoute},
+	byRoute:       {model.ApplicationNodeKindRoute},
 	"channel":     {model.ApplicationNodeKindIpcChannel, model.ApplicationNodeKindIpcHandler},
 	"storage":     {model.ApplicationNodeKindStorage, model.ApplicationNodeKindFeatureFlag},
 	"environment": {model.ApplicationNodeKindEnvironmentVariable},
-	"process": {
+	byProcess: {
 		model.ApplicationNodeKindElectronMain, model.ApplicationNodeKindElectronPreload, model.ApplicationNodeKindElectronRenderer,
 		model.ApplicationNodeKindElectronUtility, model.ApplicationNodeKindWorker, model.ApplicationNodeKindServiceWorker, model.ApplicationNodeKindChildProcess,
 	},
@@ -69,14 +71,36 @@ type Match struct {
 type Matcher interface{ Match(s string) bool }
 
 // Exact matches texts that are the value or, where they are paths, end in it.
+// What an address asks for, and the extension of an add-on, need not be in it.
 type Exact struct {
 	Value         string
 	CaseSensitive bool
 	Path          bool
 }
 
+// NewExact makes the matcher for a kind of seed.
+func NewExact(kind SeedKind, value string, caseSensitive bool) *Exact {
+	e := &Exact{Value: value, CaseSensitive: caseSensitive}
+	switch kind {
+	case ByModule, ByNative, byEndpoint, byRoute, byProcess:
+		e.Path = true
+	}
+	return e
+}
+
 // Match reports whether s matches.
 func (e *Exact) Match(s string) bool {
+	if e.is(s) {
+		return true
+	}
+	if !e.Path {
+		return false
+	}
+	address, _, _ := strings.Cut(s, "?")
+	return e.is(address) || e.is(strings.TrimSuffix(s, ".node"))
+}
+
+func (e *Exact) is(s string) bool {
 	if len(s) < len(e.Value) {
 		return false
 	}

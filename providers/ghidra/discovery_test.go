@@ -54,7 +54,9 @@ func TestDiscover_names_the_condition(t *testing.T) {
 		{"32_bit", func(t *testing.T, _, home string, _ map[string]string) {
 			write(t, filepath.Join(home, "release"), "JAVA_VERSION=\"21\"\nOS_ARCH=\"i586\"\n", 0o644)
 		}, "needs a 64-bit JDK", "12.0"},
-		{"JRE", func(t *testing.T, _, home string, _ map[string]string) { os.Remove(filepath.Join(home, "bin", "javac")) }, "is a JRE: it has no bin/javac", "12.0"},
+		{"JRE", func(t *testing.T, _, home string, _ map[string]string) {
+			os.Remove(filepath.Join(home, "bin", "javac"))
+		}, "is a JRE: it has no bin/javac", "12.0"},
 		{"java_missing", func(t *testing.T, _, home string, _ map[string]string) { os.Remove(filepath.Join(home, "bin", "java")) }, "it has no bin/java", "12.0"},
 		{"java_not_executable", func(t *testing.T, _, home string, _ map[string]string) {
 			os.Chmod(filepath.Join(home, "bin", "javac"), 0o644)

@@ -18,6 +18,13 @@ const (
 
 // goBuild reads the Go version and target system that the linker recorded.
 func goBuild(im *object.Image) (version, goos string) {
+	version, module := GoBuild(im)
+	return version, setting(module, "GOOS")
+}
+
+// GoBuild reads the Go version that the linker recorded, and the text about
+// modules and settings, as runtime/debug.ParseBuildInfo takes it.
+func GoBuild(im *object.Image) (version, module string) {
 	for _, s := range im.Segments {
 		if s.Perm.Execute && !s.Perm.Write && im.Format == object.ELF {
 			continue
@@ -34,7 +41,7 @@ func goBuild(im *object.Image) (version, goos string) {
 				continue
 			}
 			if v, mod := buildStrings(im, b[i:]); strings.HasPrefix(v, "go") || strings.HasPrefix(v, "devel") {
-				return v, setting(mod, "GOOS")
+				return v, unframed(mod)
 			}
 		}
 	}
@@ -83,6 +90,15 @@ func buildStrings(im *object.Image, b []byte) (version, module string) {
 		return string(s)
 	}
 	return read(word(b[16:])), read(word(b[16+size:]))
+}
+
+// unframed takes off the 16 bytes that mark the text at both ends.
+func unframed(module string) string {
+	const frame = 16
+	if len(module) >= 2*frame+1 && module[len(module)-frame-1] == '\n' {
+		return module[frame : len(module)-frame]
+	}
+	return ""
 }
 
 func inlineString(b []byte) (string, []byte) {

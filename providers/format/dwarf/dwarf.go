@@ -47,6 +47,7 @@ type Data struct {
 	spans        []unitSpan
 	spansReady   bool
 	types        *typeIndex
+	scopedNames  map[*unit]map[Ref]string // of types in namespaces and classes, by unit
 }
 
 // Ref is the place of a debugging information entry.
@@ -57,7 +58,7 @@ const typesBit Ref = 1 << 63
 
 // Open finds the debug sections and the units in them.
 func Open(im *object.Image) (*Data, error) {
-	d := &Data{im: im, order: binary.LittleEndian, abbrevs: map[uint64]*abbrevTable{}, lines: map[uint64]*lineTable{}, files: map[uint64]*fileTable{}}
+	d := &Data{im: im, order: binary.LittleEndian, abbrevs: map[uint64]*abbrevTable{}, lines: map[uint64]*lineTable{}, files: map[uint64]*fileTable{}, scopedNames: map[*unit]map[Ref]string{}}
 	if im.BigEndian {
 		d.order = binary.BigEndian
 	}

@@ -521,7 +521,7 @@ func TestScopedNames(t *testing.T) {
 	for _, f := range box.Fields {
 		got = append(got, fmt.Sprintf("%d %s %s %v", f.Offset, f.Name, f.Type, f.Base))
 	}
-	want := []string{"0  base true", "16  point true", "32 w double false", "40 h double false"}
+	want := []string{"0  shapes::base true", "16  shapes::point true", "32 w double false", "40 h double false"}
 	if !slices.Equal(got, want) {
 		t.Errorf("box: %q, want %q", got, want)
 	}

@@ -52,6 +52,12 @@ func (n *typeNamer) name(r Ref, depth int) string {
 	name := clip(n.d.str(u, e.get(atName)))
 	target := e.get(atType)
 	switch e.tag {
+	case tagStructureType, tagClassType, tagUnionType, tagEnumerationType, tagTypedef:
+		if name != "" {
+			name = n.d.scoped(u, r, name)
+		}
+	}
+	switch e.tag {
 	case tagPointerType:
 		if name != "" && u.language == langGo {
 			return name

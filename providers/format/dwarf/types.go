@@ -161,9 +161,28 @@ func kindOf(tag uint32) TypeKind {
 	return KindOther
 }
 
-// indexUnit adds the named types of a unit. Types inside functions count, too,
-// but take no scope from them.
+// indexUnit adds the named types of a unit.
 func (d *Data) indexUnit(u *unit, t *typeIndex, names *int) {
+	d.eachType(u, func(e *entry, kind TypeKind, name, full string) bool {
+		if e.flag(atDeclaration) {
+			return true
+		}
+		if *names -= len(full); *names < 0 || len(t.byName) >= maxIndexed {
+			t.more = true
+			return false
+		}
+		n := NamedType{Name: full, Kind: kind, Ref: e.ref, Unit: u.name}
+		if size := e.get(atByteSize); size.ok && size.b == nil {
+			n.Size = size.u
+		}
+		t.byName = append(t.byName, n)
+		return true
+	})
+}
+
+// eachType visits the named types of a unit with their names inside their
+// scopes. Types inside functions count, too, but take no scope from them.
+func (d *Data) eachType(u *unit, visit func(e *entry, kind TypeKind, name, full string) bool) {
 	var scopes []string // by depth; "" where an entry is no scope
 	for w := d.walk(u, u.root); ; {
 		e, ok := w.next()
@@ -178,17 +197,8 @@ func (d *Data) indexUnit(u *unit, t *typeIndex, names *int) {
 		if isType || scope {
 			name = clip(d.str(u, e.get(atName)))
 		}
-		if isType && name != "" && !e.flag(atDeclaration) {
-			full := qualify(scopes, name)
-			if *names -= len(full); *names < 0 || len(t.byName) >= maxIndexed {
-				t.more = true
-				return
-			}
-			n := NamedType{Name: full, Kind: kind, Ref: e.ref, Unit: u.name}
-			if size := e.get(atByteSize); size.ok && size.b == nil {
-				n.Size = size.u
-			}
-			t.byName = append(t.byName, n)
+		if isType && name != "" && !visit(e, kind, name, qualify(scopes, name)) {
+			return
 		}
 		if e.kids {
 			if !scope {
@@ -200,6 +210,35 @@ func (d *Data) indexUnit(u *unit, t *typeIndex, names *int) {
 			scopes = append(scopes, name)
 		}
 	}
+}
+
+// maxScoped bounds the names kept for one unit.
+const maxScoped = 1 << 16
+
+// scoped is the name of a type of unit u inside its scopes, name where it has none.
+func (d *Data) scoped(u *unit, r Ref, name string) string {
+	if u.plainC() || u.language == langGo {
+		return name
+	}
+	d.mu.Lock()
+	names, known := d.scopedNames[u]
+	d.mu.Unlock()
+	if !known {
+		names = map[Ref]string{}
+		d.eachType(u, func(e *entry, _ TypeKind, name, full string) bool {
+			if full != name {
+				names[e.ref] = full
+			}
+			return len(names) < maxScoped
+		})
+		d.mu.Lock()
+		d.scopedNames[u] = names
+		d.mu.Unlock()
+	}
+	if full, ok := names[r]; ok {
+		return full
+	}
+	return name
 }
 
 func qualify(scopes []string, name string) string {

@@ -141,8 +141,8 @@ type detector struct {
 	first []int32
 	uses  []parse.Ref
 
-	registered []registration
-	banner     string
+	registered  []registration
+	parcelKnown int8 // 0 until it was looked whether the file is Parcel's, then 1 or 2
 }
 
 // index sorts references by binding.

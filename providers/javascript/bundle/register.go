@@ -34,10 +34,8 @@ func (d *detector) register(r, callee parse.Ref) {
 		d.system(r)
 	case path == "define":
 		d.amd(r)
-	case strings.HasPrefix(path, "parcelRequire") && strings.HasSuffix(path, ".register"):
-		d.parcel(r, callee)
 	default:
-		d.parcelAlias(r, callee)
+		d.parcel(r, callee)
 	}
 }
 
@@ -226,55 +224,57 @@ func (d *detector) amd(r parse.Ref) {
 	d.registered = append(d.registered, registration{bundler: AMD, module: m})
 }
 
-// parcel reads parcelRequire.register("id", function (module, exports) {…}).
+// parcel reads register("id", function (module, exports) {…}), where register is
+// a property of what loads modules.
 func (d *detector) parcel(r, callee parse.Ref) {
-	id, ok := d.Names.Constant(d.Kid(r, 1))
 	fn := d.Kid(r, 2)
-	if !ok || !d.Kind(fn).IsFunction() {
+	if d.Kids(r) != 3 || d.Kind(d.Kid(r, 1)) != parse.String || !d.Kind(fn).IsFunction() || !d.usesParcel() {
 		return
 	}
-	m := d.wrapped(id, r, fn)
+	require, ok := d.parcelLoader(callee)
+	if !ok {
+		return
+	}
+	m := d.wrapped(d.StringValue(d.Kid(r, 1)), r, fn)
 	d.roles(fn, ModuleRole, ExportsRole)
-	m.Requires = d.parcelRequires(fn, m.Source)
+	for _, use := range d.usesOf(require) {
+		call := d.Parents[use]
+		if d.Kind(call) == parse.Sequence {
+			call = d.Parents[call]
+		}
+		if d.Kind(call) == parse.Call && contains(m.Source, d.span(call)) && d.Kind(d.Kid(call, 1)) == parse.String {
+			m.Requires = d.require(m.Requires, call, d.Kid(call, 1), false)
+		}
+	}
 	d.registered = append(d.registered, registration{bundler: Parcel, module: m})
 }
 
-// parcelAlias reads register("id", function …) where register is a variable
-// whose value was parcelRequire.register.
-func (d *detector) parcelAlias(r, callee parse.Ref) {
-	k := callee
-	if d.Kind(k) == parse.Sequence {
-		k = d.Last(k)
+func (d *detector) usesParcel() bool {
+	if d.parcelKnown == 0 {
+		d.parcelKnown = 1
+		if strings.Contains(d.Src, "parcelRequire") {
+			d.parcelKnown = 2
+		}
 	}
-	if d.Kind(k) != parse.Ident || d.Kids(r) != 3 || d.Kind(d.Kid(r, 1)) != parse.String || !d.Kind(d.Kid(r, 2)).IsFunction() {
-		return
-	}
-	b := d.Scopes.Of[k]
-	value, ok := d.Names.Origin(b)
-	if !ok || d.Kind(value) != parse.Dot || d.NameOf(d.Kid(value, 1)) != "register" || !strings.Contains(d.Src, "parcelRequire") {
-		return
-	}
-	d.parcel(r, callee)
+	return d.parcelKnown == 2
 }
 
-// parcelRequires reads require("id") in a wrapper, where require is what all
-// modules of Parcel share.
-func (d *detector) parcelRequires(fn parse.Ref, in parse.Span) (out []Require) {
-	for i := fn; i > 0 && d.Nodes[i].End >= in.Start; i-- { // what is in a node was made before it
-		n := &d.Nodes[i]
-		if n.Kind != parse.Call || n.Start < in.Start || n.End > in.End {
-			continue
-		}
-		callee := n.First
-		if d.Kind(callee) == parse.Sequence {
-			callee = d.Last(callee)
-		}
-		if d.Kind(callee) != parse.Ident || d.Kind(d.Next(n.First)) != parse.String || d.Kids(i) != 2 {
-			continue
-		}
-		if p := d.path(callee); strings.HasPrefix(p, "parcelRequire") && !strings.Contains(p, ".") {
-			out = d.require(out, i, d.Next(n.First), false)
-		}
+// parcelLoader is the variable that loads modules, by the callee that registers
+// one: loader.register, or a variable that holds it.
+func (d *detector) parcelLoader(callee parse.Ref) (scope.BindingID, bool) {
+	if d.Kind(callee) == parse.Sequence {
+		callee = d.Last(callee)
 	}
-	return out
+	if d.Kind(callee) == parse.Ident {
+		value, ok := d.Names.Origin(d.Scopes.Of[callee])
+		if !ok {
+			return 0, false
+		}
+		callee = value
+	}
+	if d.Kind(callee) != parse.Dot || d.NameOf(d.Kid(callee, 1)) != "register" || d.Kind(d.First(callee)) != parse.Ident {
+		return 0, false
+	}
+	b := d.Scopes.Of[d.First(callee)]
+	return b, b != 0
 }

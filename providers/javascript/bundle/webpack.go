@@ -77,7 +77,7 @@ func (d *detector) webpackModules(table parse.Ref) Bundle {
 }
 
 func (d *detector) webpackOrRspack() Bundler {
-	if strings.Contains(d.Src, "rspack") && (strings.Contains(d.Src, "__rspack") || strings.Contains(d.Src, "rspackVersion") || strings.Contains(d.Src, "bundler=rspack") || strings.Contains(d.Src, "rspackChunk")) {
+	if strings.Contains(d.Src, "bundler=rspack") || strings.Contains(d.Src, "rspack_version") || strings.Contains(d.Src, "__rspack") {
 		return Rspack
 	}
 	return Webpack

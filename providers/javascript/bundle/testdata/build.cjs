@@ -137,7 +137,7 @@ async function rollup() {
   }
 }
 async function vite() {
-  const {build, version} = await import("vite");
+  const {build} = await import(require("url").pathToFileURL(path.join(base, "node_modules/vite/dist/node/index.js")));
   for (const [variant, extra] of Object.entries({prod: {minify: false}, "prod-min": {}})) {
     const dir = path.join(base, "out", "vite", variant);
     const modules = [];
@@ -175,7 +175,7 @@ async function parcel() {
     const {bundleGraph} = await bundler.run();
     const modules = [];
     for (const b of bundleGraph.getBundles()) b.traverseAssets((a) => {
-      modules.push({id: bundleGraph.getAssetPublicId(a), path: rel(a.filePath), file: path.basename(b.filePath), wrapped: variant === "dev" || a.meta.shouldWrap === true || a.meta.hasCJSExports === true,
+      modules.push({id: bundleGraph.getAssetPublicId(a), path: rel(a.filePath), file: path.basename(b.filePath), wrapped: variant === "dev" || a.meta.shouldWrap === true || /runtime-js/.test(a.filePath),
         imports: bundleGraph.getDependencies(a).map((d) => bundleGraph.getResolvedAsset(d, b)).filter(Boolean).map((x) => bundleGraph.getAssetPublicId(x))});
     });
     record(`parcel/${variant}`, dir, modules);
@@ -200,9 +200,8 @@ async function metro() {
   source();
   const steps = {webpack: () => webpackLike("webpack", "webpack"), webpack4: () => webpackLike("webpack4", "webpack4"), rspack: () => webpackLike("rspack", "@rspack/core"), esbuild, rollup, vite, browserify, parcel, metro};
   for (const [name, run] of Object.entries(steps)) {
-    if (process.argv[3] && !process.argv[3].split(",").includes(name)) continue;
     try { await run(); } catch (e) { process.stderr.write(`${name}: ${e.stack}\n`); }
   }
-  fs.writeFileSync(path.join(base, "builds.json"), JSON.stringify(out));
+  fs.writeFileSync(process.argv[3], JSON.stringify(out));
   process.exit(0);
 })();

@@ -72,7 +72,7 @@ func (a *app) printOverview(root *ffcli.Command) error {
 		fmt.Fprintln(&b, screen.Paint(terminal.Bold, head))
 		for _, c := range root.Subcommands {
 			if want(c) && c.ShortHelp != "" {
-				line := "  " + terminal.Pad(c.Name, 30) + c.ShortHelp
+				line := "  " + terminal.Pad(c.Name, 30) + " " + c.ShortHelp
 				if screen.Width > 0 {
 					line = terminal.Truncate(line, screen.Width)
 				}

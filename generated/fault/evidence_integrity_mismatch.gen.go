@@ -85,7 +85,7 @@ func EvidenceIntegrityMismatch(d EvidenceIntegrityMismatchDetails, cause error) 
 	return &Error{
 		Code:        EvidenceIntegrityMismatchCode,
 		Category:    IntegrityMismatch,
-		Message:     "evidence is rejected at " + plain(d.Pointer) + ": " + plain(d.Reason),
+		Message:     "evidence is rejected at " + shown(d.Pointer) + ": " + plain(d.Reason),
 		Remediation: Remediation{Action: "Take the record from its producer again; an altered record cannot be used."},
 		Details:     &d,
 		Cause:       cause,

@@ -86,7 +86,7 @@ func InvalidRequest(d InvalidRequestDetails, cause error) error {
 	return &Error{
 		Code:        InvalidRequestCode,
 		Category:    InvalidInput,
-		Message:     "argument " + plain(d.Pointer) + ": " + plain(d.Expected),
+		Message:     "argument " + shown(d.Pointer) + ": " + plain(d.Expected),
 		Remediation: Remediation{Action: "Correct the argument at the pointer and call again; the tool description and its schema state what it takes."},
 		Details:     &d,
 		Cause:       cause,

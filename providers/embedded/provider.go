@@ -57,7 +57,11 @@ func (Provider) Supports(t *engine.Target) engine.Support {
 	case model.ArchitectureX86, model.ArchitectureX86_64, model.ArchitectureArm64:
 		return engine.Support{Supported: true}
 	}
-	return engine.Support{Reason: fmt.Sprintf("it analyses x86, x86_64 and arm64 code, not %s", t.Architecture)}
+	machine := string(t.Architecture)
+	if im, err := Image(t); err == nil && im.Machine != "" {
+		machine = im.Machine
+	}
+	return engine.Support{Reason: fmt.Sprintf("it analyses x86, x86_64 and arm64 code, not %s", machine)}
 }
 
 // Image is the parsed form of a target, shared by everyone who asks. Bytes that

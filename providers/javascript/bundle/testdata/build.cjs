@@ -175,7 +175,7 @@ async function parcel() {
     const {bundleGraph} = await bundler.run();
     const modules = [];
     for (const b of bundleGraph.getBundles()) b.traverseAssets((a) => {
-      modules.push({id: bundleGraph.getAssetPublicId(a), path: rel(a.filePath), file: path.basename(b.filePath), wrapped: variant === "dev" || a.meta.shouldWrap === true || /runtime-js/.test(a.filePath),
+      modules.push({id: bundleGraph.getAssetPublicId(a), path: rel(a.filePath), file: path.basename(b.filePath), wrapped: variant === "dev" || new RegExp(`[(]"${bundleGraph.getAssetPublicId(a)}", ?function`).test(fs.readFileSync(b.filePath, "utf8")),
         imports: bundleGraph.getDependencies(a).map((d) => bundleGraph.getResolvedAsset(d, b)).filter(Boolean).map((x) => bundleGraph.getAssetPublicId(x))});
     });
     record(`parcel/${variant}`, dir, modules);

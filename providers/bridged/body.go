@@ -129,7 +129,7 @@ func (e *Engine) code(ctx context.Context, t *tables, p *facts.Procedure, b *eng
 	}}, &counts); err != nil {
 		return err
 	}
-	b.BlockCount, b.InstructionCount = counts.Blocks, counts.Instructions
+	b.BlockCount, b.InstructionCount = max(0, counts.Blocks), max(0, counts.Instructions)
 	if want&engine.Blocks != 0 {
 		b.Blocks = basicBlocks(blocks)
 	}
@@ -151,13 +151,13 @@ func basicBlocks(blocks []facts.Block) []model.BasicBlock {
 	out := make([]model.BasicBlock, len(blocks))
 	for i, blk := range blocks {
 		row := model.BasicBlock{
-			Start: model.Address(blk.Start), End: model.Address(blk.End), Instructions: int64(blk.Instructions), Successors: []model.Successor{},
+			Start: model.Address(blk.Start), End: model.Address(blk.End), Instructions: count(blk.Instructions), Successors: []model.Successor{},
 		}
 		for _, next := range blk.Next {
 			if next.Kind == "" {
 				next.Kind = string(edgeKind(&blk, next.To))
 			}
-			row.Successors = append(row.Successors, model.Successor{Address: model.Address(next.To), Kind: model.EdgeKind(next.Kind)})
+			row.Successors = append(row.Successors, model.Successor{Address: model.Address(next.To), Kind: edgeWord(next.Kind)})
 		}
 		out[i] = row
 	}
@@ -182,7 +182,7 @@ func edgeKind(b *facts.Block, to uint64) model.EdgeKind {
 
 // line is the row of an instruction; its bytes are those of the file.
 func (e *Engine) line(ctx context.Context, t *tables, l *facts.Line) model.Instruction {
-	row := model.Instruction{Address: model.Address(l.Address), Mnemonic: l.Mnemonic, Operands: l.Operands, Flow: model.Flow(l.Flow)}
+	row := model.Instruction{Address: model.Address(l.Address), Mnemonic: l.Mnemonic, Operands: l.Operands, Flow: flowWord(l.Flow)}
 	if data, err := e.config.File.Bytes(ctx, row.Address, max(0, min(l.Length, 16))); err == nil {
 		row.Bytes = hex.EncodeToString(data)
 	}

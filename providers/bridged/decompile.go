@@ -133,7 +133,7 @@ func (e *Engine) DataType(ctx context.Context, name string) (*model.DataType, er
 		return nil, err
 	}
 	t := &model.DataType{
-		Name: f.Name, Kind: model.DataTypeKind(f.Kind), Size: f.Size, Underlying: optional(f.Underlying),
+		Name: f.Name, Kind: typeWord(f.Kind), Size: f.Size, Underlying: optional(f.Underlying),
 		Members: []model.DataTypeMember{}, Source: f.Source,
 	}
 	for _, m := range f.Members {

@@ -32,14 +32,14 @@ func (e *Engine) Instruction(ctx context.Context, addr model.Address) (*engine.I
 	if err != nil {
 		return nil, err
 	}
-	d.Instruction, d.Size, d.Reached = e.line(ctx, &t, &f.Line), f.Line.Length, f.Defined
+	d.Instruction, d.Size, d.Reached = e.line(ctx, &t, &f.Line), max(1, f.Line.Length), f.Defined
 	d.Read, d.Written = orEmpty(f.Read), orEmpty(f.Written)
 	if f.Scalar != "" {
 		d.Immediate = &f.Scalar
 	}
 	if m := f.Memory; m != nil {
 		d.MemoryExpression, d.MemorySize = operand(m.Text)
-		d.MemoryAccess, d.MemorySize = m.Access, max(d.MemorySize, m.Size)
+		d.MemoryAccess, d.MemorySize = accessWord(m.Access), max(d.MemorySize, m.Size)
 		if m.Address != nil {
 			at := model.Address(*m.Address)
 			d.MemoryAddress = &at
@@ -104,7 +104,7 @@ func (e *Engine) Item(ctx context.Context, addr model.Address, step int) (*engin
 	if f.Address == nil {
 		return nil, nil
 	}
-	return &engine.Item{Address: model.Address(*f.Address), Kind: f.Kind}, nil
+	return &engine.Item{Address: model.Address(*f.Address), Kind: itemWord(f.Kind)}, nil
 }
 
 // CursorAt is where the engine's cursor is; nil for an engine without one.

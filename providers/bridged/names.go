@@ -223,7 +223,7 @@ func (e *Engine) Strings(ctx context.Context, minBytes int) iter.Seq2[model.Stri
 			if t.Length < minBytes {
 				continue
 			}
-			item := model.StringItem{Address: model.Address(t.Address), ByteLength: int64(t.Length), Encoding: model.StringEncoding(t.Encoding), Uses: int64(t.Uses)}
+			item := model.StringItem{Address: model.Address(t.Address), ByteLength: int64(t.Length), Encoding: encodingWord(t.Encoding), Uses: count(t.Uses)}
 			item.Value, item.ValueTruncated = e.text(ctx, t, longestText)
 			item.Section = sectionAt(sections, item.Address)
 			if !yield(item, nil) {

@@ -41,7 +41,7 @@ func (e *Engine) Summary(ctx context.Context) (*engine.Summary, error) {
 		Target:     engine.TargetFacts{OS: im.OS, BuildID: im.BuildID, Stripped: im.Strip, Compiler: slices.Clone(im.Compiler)},
 		Procedures: len(t.procedures.procedures), Imports: len(im.Imports), Exports: len(im.Exports), Strings: len(t.texts.texts),
 		Segments: len(im.Segments), Sections: len(im.Sections),
-		BasicBlocks: p.Blocks, Instructions: p.Instructions, CodeBytes: p.CodeBytes, References: p.References,
+		BasicBlocks: max(0, p.Blocks), Instructions: max(0, p.Instructions), CodeBytes: max(0, p.CodeBytes), References: max(0, p.References),
 		Mitigations: make([]model.Mitigation, len(im.Mitigations)), Libraries: make([]model.Library, len(im.Libraries)),
 		EntryPoints: []model.SymbolRef{}, ExportedNames: []model.SymbolRef{},
 		Notes: slices.Concat(im.Notes, p.Notes),
@@ -77,7 +77,7 @@ func importUses(names *nameIndex) []engine.ImportUse {
 	out := []engine.ImportUse{}
 	for i := range names.symbols {
 		if s := &names.symbols[i]; s.Import {
-			out = append(out, engine.ImportUse{Name: s.Name, Library: optional(s.Library), Address: model.Address(s.Address), Uses: s.Uses})
+			out = append(out, engine.ImportUse{Name: s.Name, Library: optional(s.Library), Address: model.Address(s.Address), Uses: max(0, s.Uses)})
 		}
 	}
 	library := func(u *engine.ImportUse) string {

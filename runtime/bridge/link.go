@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"sync"
 	"time"
@@ -51,6 +52,8 @@ type Config struct {
 	// List is how long a question may take that goes over the whole program; 0
 	// is ten minutes.
 	List time.Duration
+
+	removeAll func(string) error // os.RemoveAll but for tests of what it cannot do
 }
 
 func (c *Config) defaults() {
@@ -66,6 +69,9 @@ func (c *Config) defaults() {
 	set(&c.List, 10*time.Minute)
 	if c.Queue <= 0 {
 		c.Queue = 64
+	}
+	if c.removeAll == nil {
+		c.removeAll = os.RemoveAll
 	}
 }
 

@@ -85,13 +85,13 @@ func (p *Place) listen() (*net.UnixListener, error) {
 }
 
 // remove deletes the place and names the kinds of what could not be deleted.
-func (p *Place) remove() (remaining []string) {
+func (p *Place) remove(removeAll func(string) error) (remaining []string) {
 	for try := range 4 {
 		// A process that is ending may still write.
 		if try > 0 {
 			time.Sleep(time.Duration(try) * 30 * time.Millisecond)
 		}
-		if os.RemoveAll(p.Root) == nil {
+		if removeAll(p.Root) == nil {
 			return nil
 		}
 	}

@@ -348,7 +348,7 @@ func (r *run) end() (remaining []string) {
 		remaining = append(remaining, "process")
 	}
 	if r.place != nil {
-		remaining = append(remaining, r.place.remove()...)
+		remaining = append(remaining, r.place.remove(r.link.config.removeAll)...)
 	}
 	return remaining
 }

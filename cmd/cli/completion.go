@@ -153,6 +153,8 @@ func flagValues(f *flag.Flag, prefix string) []candidate {
 		for _, word := range v.allowed {
 			out = append(out, candidate{word: word})
 		}
+	case clientList:
+		return matching(clientNames(), prefix)
 	case field:
 		for _, word := range v.arg.Enum {
 			out = append(out, candidate{word: word})
@@ -175,6 +177,8 @@ func positionalValues(c *ffcli.Command, before int) []candidate {
 	switch c.Name {
 	case "analyze":
 		return []candidate{files}
+	case "mcp-config":
+		return clientNames()
 	case "completion":
 		var out []candidate
 		for _, s := range shells {

@@ -22,23 +22,28 @@ import (
 
 func (a *app) doctorCommand() *ffcli.Command {
 	fs := flags("doctor")
-	var provider, format string
+	var provider, verify, format string
 	detail := "summary"
 	fs.StringVar(&provider, "provider", "", "only this `engine`; its state decides the exit code")
 	fs.Var(choice{&detail, []string{"summary", "full"}}, "detail", "how much is told: `summary|full`")
+	fs.StringVar(&verify, "verify", "", "start the engine of --provider on this `file` and check what it answers")
 	formatFlag(fs, &format)
 	return &ffcli.Command{
 		Name:       "doctor",
-		ShortUsage: "rea doctor [--provider ID] [--detail summary|full] [--format json]",
+		ShortUsage: "rea doctor [--provider ID] [--detail summary|full] [--verify FILE] [--format json]",
 		ShortHelp:  "Tell what is installed, what is registered, and what is wrong",
 		LongHelp: "Looks at engines with the exact condition that fails, at settings, other programs, folders, and at the registration of every MCP client: " +
 			"aligned, stale, missing or invalid. It starts nothing and writes nothing.\n" +
+			"With --verify, and only then, the engine is started: it must answer the conformance suite, and like the embedded engine on the given file; what differs is printed.\n" +
 			"The exit code is 0 when everything that is set up works, and 1 when something doesn't; with --provider it is 3 when that engine can't be had.",
 		FlagSet: fs,
 		Exec: func(ctx context.Context, args []string) error {
 			a.json = format == "json"
 			if len(args) > 0 {
 				return usagef("usage: rea doctor [flags]", "doctor takes no arguments")
+			}
+			if verify != "" {
+				return a.verify(ctx, provider, verify, format)
 			}
 			return a.doctor(ctx, provider, detail, format)
 		},

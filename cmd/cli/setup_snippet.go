@@ -83,3 +83,12 @@ func (a *app) snippet(c client.Client, scope client.Scope, server client.Server,
 	_, err = a.out.Write(text)
 	return err
 }
+
+// clientNames are what the shell may complete.
+func clientNames() []candidate {
+	var out []candidate
+	for _, c := range client.All() {
+		out = append(out, candidate{c.ID, c.Name})
+	}
+	return out
+}

@@ -24,21 +24,26 @@ func (a *app) analyzeCommand() *ffcli.Command {
 	architecture := fs.String("architecture", "", "`slice` of a universal file, e.g. arm64")
 	return &ffcli.Command{
 		Name:       "analyze",
-		ShortUsage: "rea analyze [flags] FILE",
-		ShortHelp:  "Report on a whole binary",
+		ShortUsage: "rea analyze [flags] FILE|FOLDER",
+		ShortHelp:  "Report on a whole binary or JavaScript application",
 		LongHelp: "The report shows identity, protections, sections, libraries, imports, exports, functions, strings with the code that uses them, " +
-			"figures of the call graph, and what analysis could not see. --format json prints the same as one document, with every function and every used string.",
+			"figures of the call graph, and what analysis could not see. " +
+			"Of a folder, an ASAR, a zip or a program of JavaScript it shows the map: packages, processes, windows, messages, endpoints, keys, bundles and their modules. " +
+			"--format json prints the same as one document, with every function and every used string.",
 		FlagSet: fs,
 		Exec: func(ctx context.Context, args []string) error {
 			a.json = format == "json"
 			if len(args) != 1 {
-				return usagef("usage: rea analyze [flags] FILE", "analyze needs one file")
+				return usagef("usage: rea analyze [flags] FILE|FOLDER", "analyze needs one file or folder")
 			}
 			if *rows < 0 {
 				return usagef("", "flag --rows: %d is negative", *rows)
 			}
 			ctx, failed, stop := within(ctx, *timeout)
 			defer stop()
+			if isApplication(args[0]) {
+				return failed(a.analyzeApplication(ctx, args[0], format, *rows))
+			}
 			return failed(a.analyze(ctx, args[0], *architecture, *provider, format, *rows))
 		},
 	}

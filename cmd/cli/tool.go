@@ -101,7 +101,7 @@ func (a *app) runTool(ctx context.Context, c *cli.Command, in *input, own *toolF
 		return err
 	}
 	end()
-	return a.print(result, own.format)
+	return a.printResult(c.Tool, result, own.format)
 }
 
 // open opens the file that a command is about.

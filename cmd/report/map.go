@@ -1,0 +1,371 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"rea/cmd/terminal"
+	"rea/generated/model"
+)
+
+// mapWriter sets the map of an application for a screen.
+type mapWriter struct {
+	*writer
+	*Application
+}
+
+func (m *mapWriter) node(i int) *model.ApplicationNode { return &m.read.Graph.Nodes[i] }
+func (m *mapWriter) edge(i int) *model.ApplicationEdge { return &m.read.Graph.Edges[i] }
+
+// of lists the nodes of some kinds, in the order of the graph.
+func (m *mapWriter) of(kinds ...model.ApplicationNodeKind) []int {
+	var out []int
+	for i := range m.read.Graph.Nodes {
+		if slices.Contains(kinds, m.node(i).Kind) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+func (m *mapWriter) label(i int) string {
+	n := m.node(i)
+	if n.Label != nil && *n.Label != "" {
+		return *n.Label
+	}
+	if n.Provenance >= 0 && m.read.Provenance[n.Provenance].State == model.ApplicationProvenanceStateUnknown {
+		return "(known at run time)"
+	}
+	if n.Identity.Key != nil {
+		return *n.Identity.Key
+	}
+	return "(unnamed)"
+}
+
+// place is where something stands, as "file:line".
+func (m *mapWriter) place(location *int64) string {
+	if location == nil {
+		return ""
+	}
+	l := &m.read.Locations
+	return fmt.Sprintf("%s:%d", m.read.Files[l.File[*location]].Path, l.Line[*location])
+}
+
+// users are the places from which a node is reached by some relations.
+func (m *mapWriter) users(i int, relations ...model.ApplicationRelation) []string {
+	var out []string
+	for _, e := range m.to[i] {
+		if !slices.Contains(relations, m.edge(e).Relation) {
+			continue
+		}
+		at := m.place(m.edge(e).Location)
+		if at == "" {
+			at = m.label(int(m.edge(e).From))
+		}
+		if !slices.Contains(out, at) {
+			out = append(out, at)
+		}
+	}
+	return out
+}
+
+// property is the text of a property, "" where there is none.
+func property(p map[string]jsontext.Value, name string) string {
+	v := p[name]
+	switch v.Kind() {
+	case '"':
+		out, _ := jsontext.AppendUnquote(nil, v)
+		return string(out)
+	case '[':
+		s := strings.NewReplacer(`"`, "", "[", "", "]", "", ",", ", ").Replace(string(v))
+		return s
+	case 0, 'n':
+		return ""
+	}
+	return string(v)
+}
+
+// few joins the first of some texts.
+func few(list []string, n int) string {
+	if len(list) <= n {
+		return strings.Join(list, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(list[:n], ", "), len(list)-n)
+}
+
+// list writes a section of rows, if there are any.
+func (m *mapWriter) list(title string, right []bool, rows [][]string) {
+	if len(rows) == 0 {
+		return
+	}
+	m.writer.head(title, number(int64(len(rows))))
+	for _, row := range rows {
+		for i := range row {
+			row[i] = terminal.Escape(row[i])
+		}
+	}
+	shown := m.bound(len(rows))
+	m.grid(right, rows[:shown])
+	m.more(shown, len(rows), "--rows 0 shows all")
+}
+
+func (m *mapWriter) head() {
+	a := &m.read.Application
+	m.line(m.screen.Paint(terminal.Bold, terminal.Escape(a.Name)))
+	m.fact("sha256", a.SHA256)
+	m.fact("format", fmt.Sprintf("%s, %s files, %s bytes", a.Format, number(a.Files), number(a.Bytes)))
+	s := m.read.Statistics
+	code := fmt.Sprintf("%s JavaScript files, %s bytes", number(a.JavascriptFiles), number(a.JavascriptBytes))
+	if n := s["nodes.javascript-module"]; n > 0 {
+		code += fmt.Sprintf(", %s bundled modules", number(n))
+	}
+	if n := s["nodes.module-group"]; n > 0 {
+		code += fmt.Sprintf(", %s groups of joined modules", number(n))
+	}
+	m.fact("code", code)
+	if n := s["nodes.source-map"]; n > 0 {
+		m.fact("source maps", fmt.Sprintf("%s with %s original files", number(n), number(s["nodes.source-module"])))
+	}
+	m.fact("graph", fmt.Sprintf("%s nodes, %s edges", number(int64(len(m.read.Graph.Nodes))), number(int64(len(m.read.Graph.Edges)))))
+	m.fact("evidence", m.Evidence[0].ID)
+	if n := len(m.read.IntegrityContradictions); n > 0 {
+		m.fact("integrity", fmt.Sprintf("%d files contradict what their archive declares", n))
+	}
+}
+
+func (m *mapWriter) packages() {
+	var rows [][]string
+	for _, i := range m.of(model.ApplicationNodeKindPackage) {
+		p := m.node(i).Properties
+		var entries []string
+		for _, e := range m.from[i] {
+			if m.edge(e).Relation == model.ApplicationRelationLoads {
+				entries = append(entries, property(m.edge(e).Properties, "entry")+" "+m.label(int(m.edge(e).To)))
+			}
+		}
+		rows = append(rows, []string{m.label(i), property(p, "version"), property(p, "path"), few(entries, 3)})
+	}
+	m.list("Packages", []bool{false, false, false, false}, rows)
+}
+
+var roleTitles = map[model.ApplicationNodeKind]string{
+	model.ApplicationNodeKindElectronMain: "main", model.ApplicationNodeKindElectronPreload: "preload", model.ApplicationNodeKindElectronRenderer: "renderer",
+	model.ApplicationNodeKindElectronUtility: "utility", model.ApplicationNodeKindWorker: "worker", model.ApplicationNodeKindServiceWorker: "service worker",
+	model.ApplicationNodeKindChildProcess: "child process",
+}
+
+func (m *mapWriter) processes() {
+	var rows [][]string
+	for _, i := range m.of(slices.Sorted(maps.Keys(roleTitles))...) {
+		file := ""
+		for _, e := range m.from[i] {
+			if m.edge(e).Relation == model.ApplicationRelationLoads {
+				file = m.label(int(m.edge(e).To))
+			}
+		}
+		name := m.label(i)
+		if file != "" {
+			name = file
+		}
+		rows = append(rows, []string{roleTitles[m.node(i).Kind], name, few(m.users(i, model.ApplicationRelationLoads, model.ApplicationRelationCalls), 2)})
+	}
+	slices.SortStableFunc(rows, func(a, b []string) int { return cmp.Compare(a[0], b[0]) })
+	m.list("Processes", []bool{false, false, false}, rows)
+}
+
+func (m *mapWriter) windows() {
+	var rows [][]string
+	for _, i := range m.of(model.ApplicationNodeKindBrowserWindow) {
+		n := m.node(i)
+		options := strings.Trim(strings.NewReplacer(`"`, "", "webPreferences.", "", ",", ", ").Replace(string(n.Properties["options"])), "{}")
+		if property(n.Properties, "options_known") == "false" {
+			options = "options known at run time"
+		}
+		rows = append(rows, []string{m.label(i), m.place(n.Location), options})
+	}
+	m.list("Windows", []bool{false, false, false}, rows)
+}
+
+func (m *mapWriter) messages() {
+	var rows [][]string
+	for _, i := range m.of(model.ApplicationNodeKindIpcChannel) {
+		p := m.node(i).Properties
+		senders := m.users(i, model.ApplicationRelationSends, model.ApplicationRelationInvokes)
+		handlers := m.users(i, model.ApplicationRelationHandles)
+		from, to := few(senders, 2), few(handlers, 2)
+		rows = append(rows, []string{m.label(i), property(p, "direction"), property(p, "pairing"), cmp.Or(from, "?") + " → " + cmp.Or(to, "?")})
+	}
+	m.list("Messages", []bool{false, false, false, false}, rows)
+}
+
+func (m *mapWriter) bridges() {
+	var rows [][]string
+	for _, i := range m.of(model.ApplicationNodeKindContextBridgeAPI) {
+		rows = append(rows, []string{m.label(i), few(m.users(i, model.ApplicationRelationExposes), 2), property(m.node(i).Properties, "members")})
+	}
+	m.list("APIs exposed to pages", []bool{false, false, false}, rows)
+}
+
+// named lists nodes with the places that use them.
+func (m *mapWriter) named(title string, kinds ...model.ApplicationNodeKind) {
+	var rows [][]string
+	for _, i := range m.of(kinds...) {
+		rows = append(rows, []string{m.label(i), few(m.users(i, model.ApplicationRelationCalls, model.ApplicationRelationHandles, model.ApplicationRelationReads,
+			model.ApplicationRelationPersistsTo, model.ApplicationRelationLoads, model.ApplicationRelationImports), 2)})
+	}
+	m.list(title, []bool{false, false}, rows)
+}
+
+func (m *mapWriter) endpoints() {
+	m.named("Endpoints", model.ApplicationNodeKindEndpoint)
+	m.named("Routes", model.ApplicationNodeKindRoute)
+}
+
+func (m *mapWriter) storage() {
+	m.named("Stored keys", model.ApplicationNodeKindStorage)
+	m.named("Feature flags", model.ApplicationNodeKindFeatureFlag)
+	m.named("Environment variables", model.ApplicationNodeKindEnvironmentVariable)
+}
+
+func (m *mapWriter) native() {
+	var rows [][]string
+	for _, i := range m.of(model.ApplicationNodeKindNativeAddon) {
+		digest := ""
+		if d := m.node(i).Identity.SHA256; d != nil {
+			digest = (*d)[:12]
+		}
+		rows = append(rows, []string{m.label(i), digest, few(m.users(i, model.ApplicationRelationLoads, model.ApplicationRelationImports), 2)})
+	}
+	m.list("Native add-ons", []bool{false, false, false}, rows)
+	m.named("Native bindings", model.ApplicationNodeKindNativeBinding)
+}
+
+// isModule reports whether a node is a module of a bundle.
+func isModule(n *model.ApplicationNode) bool {
+	return n.Kind == model.ApplicationNodeKindJavascriptModule || n.Kind == model.ApplicationNodeKindModuleGroup
+}
+
+func (m *mapWriter) bundles() {
+	var rows [][]string
+	for _, i := range m.of(model.ApplicationNodeKindJavascriptAsset) {
+		kinds := map[string]int{}
+		total := 0
+		for _, e := range m.from[i] {
+			if to := m.node(int(m.edge(e).To)); m.edge(e).Relation == model.ApplicationRelationContains && isModule(to) {
+				kinds[property(to.Properties, "boundary")]++
+				total++
+			}
+		}
+		if total == 0 {
+			continue
+		}
+		var parts []string
+		for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+			parts = append(parts, fmt.Sprintf("%d %s", kinds[kind], kind))
+		}
+		rows = append(rows, []string{m.label(i), property(m.node(i).Properties, "bundlers"), number(int64(total)), strings.Join(parts, ", ")})
+	}
+	m.list("Bundles", []bool{false, false, true, false}, rows)
+}
+
+// modules lists the largest modules of bundles, by what they were made of.
+func (m *mapWriter) modules() {
+	type row struct {
+		node int
+		size int64
+	}
+	var list []row
+	for i := range m.read.Graph.Nodes {
+		if n := m.node(i); isModule(n) {
+			var size int64
+			fmt.Sscan(property(n.Properties, "size"), &size)
+			list = append(list, row{i, size})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b row) int { return cmp.Compare(b.size, a.size) })
+	var rows [][]string
+	for _, r := range list {
+		rows = append(rows, []string{number(r.size), m.label(r.node), property(m.node(r.node).Properties, "file"), property(m.node(r.node).Properties, "exports")})
+	}
+	m.list("Largest modules", []bool{true, false, false, false}, rows)
+}
+
+// sources lists the folders of original files.
+func (m *mapWriter) sources() {
+	count := map[string]int{}
+	for _, i := range m.of(model.ApplicationNodeKindSourceModule) {
+		count[folder(m.label(i))]++
+	}
+	names := slices.SortedFunc(maps.Keys(count), func(a, b string) int { return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a, b)) })
+	var rows [][]string
+	for _, name := range names {
+		rows = append(rows, []string{number(int64(count[name])), name})
+	}
+	m.list("Folders of original sources", []bool{true, false}, rows)
+}
+
+// folder groups paths: by package where they are in node_modules, else by folder.
+func folder(p string) string {
+	if at := strings.LastIndex(p, "node_modules/"); at >= 0 {
+		rest := strings.Split(p[at+len("node_modules/"):], "/")
+		n := 1
+		if strings.HasPrefix(rest[0], "@") {
+			n = min(2, len(rest))
+		}
+		return "node_modules/" + strings.Join(rest[:n], "/")
+	}
+	return path.Dir(p)
+}
+
+func (m *mapWriter) libraries() {
+	var rows [][]string
+	for _, i := range m.of(model.ApplicationNodeKindLibrary) {
+		rows = append(rows, []string{m.label(i), property(m.node(i).Properties, "licence"), few(m.users(i, model.ApplicationRelationContains), 2)})
+	}
+	m.list("Libraries that banners name", []bool{false, false, false}, rows)
+}
+
+// externals are modules that are asked for and not in the application.
+func (m *mapWriter) externals() {
+	var builtin, missing []string
+	for _, i := range m.of(model.ApplicationNodeKindExternalModule) {
+		if property(m.node(i).Properties, "builtin") == "true" {
+			builtin = append(builtin, m.label(i))
+		} else {
+			missing = append(missing, m.label(i))
+		}
+	}
+	for _, part := range []struct {
+		title string
+		names []string
+	}{{"Modules of the runtime", builtin}, {"Modules that are not in the application", missing}} {
+		if len(part.names) == 0 {
+			continue
+		}
+		slices.Sort(part.names)
+		m.writer.head(part.title, number(int64(len(part.names))))
+		shown := len(part.names)
+		if m.rows > 0 {
+			shown = min(shown, 4*m.rows)
+		}
+		m.words(part.names[:shown], len(part.names), "none")
+		m.more(shown, len(part.names), "--rows 0 shows all")
+	}
+}
+
+func (m *mapWriter) gaps() {
+	gaps := m.read.Graph.Coverage.Gaps
+	m.writer.head("Not seen", "")
+	shown := m.bound(len(gaps))
+	for _, g := range gaps[:shown] {
+		m.remark(g.What + ": " + g.Reason)
+	}
+	m.more(shown, len(gaps), "--rows 0 shows all")
+	m.remark("nothing was run; what is only known when the program runs is not in the map")
+}

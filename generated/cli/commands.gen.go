@@ -612,6 +612,24 @@ var commands = []Command{
 		},
 	},
 	{
+		Name:        "inspect-pe-resources",
+		Tool:        "inspect_pe_resources",
+		Family:      "binary",
+		Title:       "Inspect PE resources",
+		Description: "Resources of a PE file: tree with digests, version information, icons and cursors, manifests, string and message tables.",
+		Positionals: []Argument{
+			{Name: "path", Pointer: "/path", Type: Path, Help: "File to read instead of the open target."},
+		},
+		Flags: []Argument{
+			{Name: "path", Pointer: "/path", Type: Path, Help: "File to read instead of the open target."},
+			{Name: "type", Pointer: "/type", Type: String, Help: "Only this type in the tree, e.g. RT_RCDATA or a name."},
+			{Name: "resource-offset", Pointer: "/resource_offset", Type: Integer, Help: "Resources to skip.", Default: `0`},
+			{Name: "resource-limit", Pointer: "/resource_limit", Type: Integer, Help: "Resources to return.", Default: `200`},
+			{Name: "string-offset", Pointer: "/string_offset", Type: Integer, Help: "Strings to skip.", Default: `0`},
+			{Name: "string-limit", Pointer: "/string_limit", Type: Integer, Help: "Strings and messages to return.", Default: `200`},
+		},
+	},
+	{
 		Name:        "inspect-plist",
 		Tool:        "inspect_plist",
 		Family:      "binary",

@@ -336,6 +336,14 @@ var cases = []contractCase{
 		},
 	},
 	{
+		spec:   &inspectPeResourcesSpec,
+		input:  decoder(DecodeInspectPeResourcesInput),
+		output: decoder(DecodeInspectPeResourcesOutput),
+		rejects: []reject{
+			{"limit too large", `{"resource_limit":10001}`, "/resource_limit"},
+		},
+	},
+	{
 		spec:   &inspectPlistSpec,
 		input:  decoder(DecodeInspectPlistInput),
 		output: decoder(DecodeInspectPlistOutput),

@@ -64,6 +64,8 @@ type BinaryHandlers interface {
 	InspectGoBinary(context.Context, *InspectGoBinaryInput) (*Finding[InspectGoBinaryOutput], error)
 	// InspectMacho: Inspect a Mach-O file
 	InspectMacho(context.Context, *InspectMachoInput) (*Finding[InspectMachoOutput], error)
+	// InspectPeResources: Inspect PE resources
+	InspectPeResources(context.Context, *InspectPeResourcesInput) (*Finding[InspectPeResourcesOutput], error)
 	// InspectPlist: Inspect a property list
 	InspectPlist(context.Context, *InspectPlistInput) (*Finding[InspectPlistOutput], error)
 	// InspectSignature: Inspect a code signature
@@ -195,7 +197,7 @@ type Families struct {
 
 // Bindings joins handlers and contracts, in order of tool name.
 func Bindings(f Families) []Binding {
-	list := make([]Binding, 0, 73)
+	list := make([]Binding, 0, 74)
 	if h := f.Analysis; h != nil {
 		list = append(list,
 			sealed(&analyzeFunctionSpec, DecodeAnalyzeFunctionInput, h.AnalyzeFunction),
@@ -229,6 +231,7 @@ func Bindings(f Families) []Binding {
 			sealed(&inspectBinaryLayoutSpec, DecodeInspectBinaryLayoutInput, h.InspectBinaryLayout),
 			sealed(&inspectGoBinarySpec, DecodeInspectGoBinaryInput, h.InspectGoBinary),
 			sealed(&inspectMachoSpec, DecodeInspectMachoInput, h.InspectMacho),
+			sealed(&inspectPeResourcesSpec, DecodeInspectPeResourcesInput, h.InspectPeResources),
 			sealed(&inspectPlistSpec, DecodeInspectPlistInput, h.InspectPlist),
 			sealed(&inspectSignatureSpec, DecodeInspectSignatureInput, h.InspectSignature),
 			sealed(&listArchitecturesSpec, DecodeListArchitecturesInput, h.ListArchitectures),
@@ -344,6 +347,7 @@ func Specs() []*Spec {
 		&inspectNativeAPISpec,
 		&inspectNativeDataTypeSpec,
 		&inspectNativeInstructionSpec,
+		&inspectPeResourcesSpec,
 		&inspectPlistSpec,
 		&inspectSignatureSpec,
 		&listArchitecturesSpec,

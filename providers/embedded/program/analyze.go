@@ -35,7 +35,12 @@ func Analyze(ctx context.Context, im *object.Image, opt Options) (*Program, erro
 	return analyze(ctx, im, dec, opt)
 }
 
-func analyze(ctx context.Context, im *object.Image, dec isa.Decoder, opt Options) (*Program, error) {
+func analyze(ctx context.Context, im *object.Image, dec isa.Decoder, opt Options) (p *Program, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			p, err = nil, broken(v)
+		}
+	}()
 	r := newRecovery(ctx, im, dec, opt)
 	r.progress("descent", 0, 0)
 	if len(r.sp.regions) > 0 {
@@ -64,7 +69,8 @@ func newRecovery(ctx context.Context, im *object.Image, dec isa.Decoder, opt Opt
 	r.d = newDescent(r.sp, dec)
 	n := r.sp.size + regionGuard
 	r.starts, r.covered, r.noRet, r.readAt = newBitset(n), newBitset(n), newBitset(n), newBitset(n)
-	r.vouched = newBitset(n)
+	r.vouched, r.met = newBitset(n), newBitset(n)
+	r.budget.limit = shareFactor*int64(r.sp.size) + shareSlack
 	r.walkers = make([]walker, r.workers)
 	r.seedData()
 	for _, x := range im.Relocations {

@@ -47,7 +47,9 @@ func (r *recovery) build() (*Program, error) {
 		return nil, err
 	}
 	r.findGaps(p)
-	p.index()
+	if err := p.index(); err != nil {
+		return nil, err
+	}
 	p.Notes = append(p.Notes, r.notes...)
 	r.progress("done", len(p.Functions), len(p.Functions))
 	return p, r.ctx.Err()
@@ -124,6 +126,8 @@ func (r *recovery) finish(p *Program, s *refScanner, fx uint32, imports map[uint
 			if r.alts[t] {
 				o.unresolved = append(o.unresolved, Unresolved{call.From, UnresolvedAltCall})
 			}
+		} else {
+			call.Import = r.stubImport(r.farTarget(c))
 		}
 		o.calls = append(o.calls, call)
 	}
@@ -175,6 +179,8 @@ func (r *recovery) finishBranches(f *fn, o *output) {
 				if e.to != none {
 					c.To = r.sp.addr(e.to)
 					c.Import = r.stubImport(c.To)
+				} else {
+					c.Import = r.stubImport(r.farTarget(e.from))
 				}
 				o.calls = append(o.calls, c)
 			} else {
@@ -260,6 +266,13 @@ func (r *recovery) stubImport(addr uint64) int32 {
 		return -1
 	}
 	return r.stubIndex[i].imp
+}
+
+// farTarget is where the direct branch or call at off goes, in the code or not.
+func (r *recovery) farTarget(off uint32) uint64 {
+	var in isa.Inst
+	r.decode(off, &in)
+	return in.Target
 }
 
 type stubEntry struct {

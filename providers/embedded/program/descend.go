@@ -1,6 +1,7 @@
 package program
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -30,6 +31,7 @@ const (
 	kindTrap     = uint8(isa.Trap)
 	kindNop      = uint8(12)
 	kindIndNoRet = uint8(13) // an indirect call through the slot of an import that does not return
+	kindExtNoRet = uint8(14) // a direct call to a place outside the code that does not return
 )
 
 // flow is a direct branch or call and its target.
@@ -48,6 +50,7 @@ type descent struct {
 
 	noRetStub  bitset          // stubs of imports that do not return
 	noRetSlots map[uint64]bool // and their pointers
+	noRetPlace map[uint64]bool // the places of such imports in an object file, which has no code for them
 
 	flows   []flow   // sorted by off
 	pending []flow   // those decoded since the last look at calls
@@ -140,14 +143,23 @@ func (d *descent) run(ctx context.Context, workers int, leaders []uint32) error 
 	q.cond = sync.NewCond(&q.mu)
 	found := make([][]flow, workers)
 	var wg sync.WaitGroup
+	var bad fault
 	for w := range workers {
 		wg.Go(func() {
+			done := false
+			defer bad.catch()
+			defer func() {
+				if !done {
+					q.stop() // the others are not to wait for this one
+				}
+			}()
 			found[w] = d.work(ctx, q)
+			done = true
 			slices.SortFunc(found[w], func(a, b flow) int { return int(int64(a.off) - int64(b.off)) })
 		})
 	}
 	wg.Wait()
-	if err := ctx.Err(); err != nil {
+	if err := cmp.Or(bad.get(), ctx.Err()); err != nil {
 		return err
 	}
 	var all []flow
@@ -256,9 +268,14 @@ func (d *descent) straight(off uint32, stack []uint32, out []flow) ([]uint32, []
 			if t != none && !d.seen.claimed(t) {
 				stack = append(stack, t)
 			}
-			if in.Flow == isa.Call && t != none && d.noRetStub.has(t) {
-				d.meta[off] = uint8(n) | kind<<4
-				return stack, out
+			if in.Flow == isa.Call {
+				if t != none && d.noRetStub.has(t) {
+					d.meta[off] = uint8(n) | kind<<4
+					return stack, out
+				}
+				if t == none && d.noRetPlace[in.Target] {
+					kind = kindExtNoRet
+				}
 			}
 		case isa.IndirectCall:
 			if in.HasMem && in.Mem.Index == isa.NoReg && (in.Mem.Base == isa.PC || in.Mem.Base == isa.NoReg) && d.noRetSlots[uint64(in.Mem.Disp)] {
@@ -267,7 +284,7 @@ func (d *descent) straight(off uint32, stack []uint32, out []flow) ([]uint32, []
 		}
 		d.meta[off] = uint8(n) | kind<<4
 		switch kind {
-		case kindInvalid, kindJump, kindIndJump, kindReturn, kindTrap, kindIndNoRet:
+		case kindInvalid, kindJump, kindIndJump, kindReturn, kindTrap, kindIndNoRet, kindExtNoRet:
 			return stack, out
 		}
 		off += n

@@ -5,14 +5,13 @@ import (
 	"iter"
 	"slices"
 	"sort"
-	"sync"
 )
 
 // index builds what the lookups need.
-func (p *Program) index() {
-	var wg sync.WaitGroup
-	wg.Go(func() { p.refsByTo = sortedBy(len(p.Refs), func(i int) uint64 { return p.Refs[i].To }) })
-	wg.Go(func() {
+func (p *Program) index() error {
+	return together(func() {
+		p.refsByTo = sortedBy(len(p.Refs), func(i int) uint64 { return p.Refs[i].To })
+	}, func() {
 		p.callsByTo = sortedBy(len(p.Calls), func(i int) uint64 { return p.Calls[i].To })
 		for i := range p.Functions {
 			for _, g := range p.FunctionRanges(i) {
@@ -28,7 +27,6 @@ func (p *Program) index() {
 			return cmp.Or(cmp.Compare(p.Names[a].Name, p.Names[b].Name), cmp.Compare(a, b))
 		})
 	})
-	wg.Wait()
 }
 
 // FunctionAt returns the index of the function whose entry is addr.

@@ -151,7 +151,13 @@ func (r *recovery) mayLeave(f *fn) bool {
 		return true
 	}
 	for _, e := range f.exits {
-		if e.kind != exitFallCall && (e.to == none || !r.noRet.has(e.to)) {
+		switch {
+		case e.kind == exitFallCall:
+		case e.to != none:
+			if !r.noRet.has(e.to) {
+				return true
+			}
+		case e.kind == exitLost || len(r.d.noRetPlace) == 0 || !r.d.noRetPlace[r.farTarget(e.from)]:
 			return true
 		}
 	}

@@ -34,6 +34,8 @@ type recovery struct {
 	notes    []string
 
 	starts  bitset // function entries
+	met     bitset // those made where functions that share code meet
+	budget  walkBudget
 	vouched bitset // those that something other than unwind data names
 	why     map[uint32]why
 	covered bitset // bytes inside extents that tables state
@@ -186,7 +188,9 @@ func (r *recovery) dropAll(offs []uint32) {
 		if r.recent != nil {
 			r.recent.set(off)
 		}
-		gone[r.byEntry[off]] = true
+		f := r.byEntry[off]
+		r.budget.used.Add(-f.cost)
+		gone[f] = true
 		delete(r.why, off)
 		delete(r.byEntry, off)
 	}
@@ -210,7 +214,7 @@ func (r *recovery) demote() (bool, error) {
 			if len(f.extents) > 0 && !f.inside(e.to) {
 				continue // stated to be outside
 			}
-			if ev < ByPointer || e.kind == exitCond && ev != ByJump && ev != ByGap {
+			if r.met.has(e.to) || ev < ByPointer || e.kind == exitCond && ev != ByJump && ev != ByGap {
 				continue
 			}
 			if after == e.to {
@@ -260,9 +264,13 @@ func (r *recovery) own() error {
 				return r.ctx.Err()
 			}
 		}
-		err := each(r.ctx, r.workers, len(walked), 16, func(w, i int) { r.walk(&r.walkers[w], walked[i]) })
+		crowded, err := r.walkAll(walked)
 		if err != nil {
 			return err
+		}
+		if crowded {
+			r.callers = nil
+			continue
 		}
 		r.progress("functions", len(r.funcs), 0)
 		if fresh := r.callees(walked); len(fresh) > 0 {

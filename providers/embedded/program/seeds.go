@@ -299,7 +299,7 @@ func (r *recovery) seedSymbols(claims *[]claim) {
 // seedNoReturn marks imports, and functions of language runtimes, that are
 // known not to return.
 func (r *recovery) seedNoReturn() {
-	r.d.noRetSlots = map[uint64]bool{}
+	r.d.noRetSlots, r.d.noRetPlace = map[uint64]bool{}, map[uint64]bool{}
 	for _, im := range r.im.Imports {
 		if !im.Data && neverReturns(im.Name) {
 			if im.Slot != 0 {
@@ -307,6 +307,8 @@ func (r *recovery) seedNoReturn() {
 			}
 			if o := r.sp.off(im.Stub); im.Stub != 0 && o != none {
 				r.d.noRetStub.set(o)
+			} else if im.Stub != 0 {
+				r.d.noRetPlace[im.Stub] = true
 			}
 		}
 	}

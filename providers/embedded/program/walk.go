@@ -51,6 +51,7 @@ type fn struct {
 	calls    []uint32 // direct call sites
 	indirect []uint32 // indirect jump sites
 	heights  []height // of blocks, when computed
+	cost     int64    // instructions walked
 	returns  bool     // a return instruction is reached
 	noReturn bool
 	dirty    bool
@@ -153,6 +154,7 @@ func (r *recovery) walkFrom(w *walker, f *fn, off uint32) {
 			return
 		}
 		w.stamp[off] = w.epoch
+		f.cost++
 		prev = off
 		if d.kind(off) != kindNop {
 			prevCall = false
@@ -197,6 +199,9 @@ func (r *recovery) walkFrom(w *walker, f *fn, off uint32) {
 		case kindReturn:
 			f.returns = true
 			return
+		case kindExtNoRet:
+			f.calls = append(f.calls, off)
+			return
 		case kindTrap, kindIndNoRet:
 			return
 		}
@@ -213,12 +218,19 @@ func (r *recovery) follow(w *walker, f *fn, from, t uint32, k exitKind) {
 		w.leaders = append(w.leaders, t)
 	case r.starts.has(t):
 		f.exits = append(f.exits, exit{from, t, k})
-	case len(f.extents) == 0 && r.covered.has(t),
-		len(f.extents) > 0 && !f.inside(t) && (k == exitJump || r.covered.has(t) || r.sp.addr(t)%16 == 0):
+	case r.leaves(f, t, k):
 		f.exits = append(f.exits, exit{from, t, k})
 	default:
 		w.stack = append(w.stack, t)
 	}
+}
+
+// leaves says whether a jump to t, which is no start, leaves what may belong to f.
+func (r *recovery) leaves(f *fn, t uint32, k exitKind) bool {
+	if len(f.extents) == 0 {
+		return r.covered.has(t)
+	}
+	return !f.inside(t) && (k == exitJump || r.covered.has(t) || r.sp.addr(t)%16 == 0)
 }
 
 // cutBlocks makes blocks of the leaders and the instructions walked.
@@ -238,7 +250,7 @@ func (r *recovery) cutBlocks(w *walker, f *fn) {
 			off += n
 			b.end = off
 			k := d.kind(b.last)
-			if k == kindInvalid || k == kindJump || k == kindIndJump || k == kindReturn || k == kindTrap || k == kindIndNoRet {
+			if k == kindInvalid || k == kindJump || k == kindIndJump || k == kindReturn || k == kindTrap || k == kindIndNoRet || k == kindExtNoRet {
 				break
 			}
 			for next < len(w.leaders) && w.leaders[next] < off {
@@ -296,6 +308,11 @@ func (r *recovery) succ(f *fn, b *block, yield func(to uint32, kind EdgeKind)) {
 					in(to, EdgeTable)
 				}
 			}
+		}
+		return
+	case kindExtNoRet:
+		if p := r.padOf(b.last); p != none {
+			in(p, EdgeLandingPad)
 		}
 		return
 	case kindInvalid, kindReturn, kindTrap, kindIndNoRet:

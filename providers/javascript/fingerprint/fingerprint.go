@@ -27,6 +27,7 @@ import (
 	"hash"
 	"math/bits"
 	"slices"
+	"strconv"
 	"strings"
 
 	"rea/providers/javascript/parse"
@@ -133,8 +134,8 @@ func Feature(s *Set, f *parse.File, t *scope.Table, r parse.Ref, parent parse.Ki
 		case parse.Labeled, parse.Break, parse.Continue: // labels are local
 			return
 		}
-		if n.Kind == parse.Name && t.Of[r] == 0 {
-			s.add('n', f.NameOf(r))
+		if name := f.NameOf(r); n.Kind == parse.Name && t.Of[r] == 0 && len(name) >= 2 {
+			s.add('n', name)
 		}
 	case parse.String:
 		if n.End-n.Start < 1<<16 {
@@ -145,11 +146,11 @@ func Feature(s *Set, f *parse.File, t *scope.Table, r parse.Ref, parent parse.Ki
 			text(s, f.ChunkValue(r))
 		}
 	case parse.Regex:
-		s.add('r', strings.ReplaceAll(f.Text(r), `\/`, "/"))
+		s.add('r', pattern(f.Text(r)))
 	case parse.Ident:
 		if t.Of[r] == 0 && n.Flags&parse.Shorthand == 0 {
 			switch name := f.NameOf(r); name {
-			case "undefined", "arguments", "NaN", "Infinity", "require", "module", "exports", "define":
+			case "undefined", "arguments", "Boolean", "NaN", "Infinity", "require", "module", "exports", "define":
 			default:
 				s.add('n', name)
 			}
@@ -161,13 +162,60 @@ func Feature(s *Set, f *parse.File, t *scope.Table, r parse.Ref, parent parse.Ki
 // minifiers make or drop are left out.
 func text(s *Set, v string) {
 	switch v {
-	case "", "use strict", "undefined", "object", "function", "string", "number", "boolean", "symbol":
+	case "use strict", "undefined", "object", "function", "string", "number", "boolean", "symbol":
 		return
 	}
-	// Joined and divided texts have the same words.
-	for _, word := range strings.FieldsFunc(v, func(r rune) bool { return r == ' ' || r == '\n' || r == '\t' || r == '\r' }) {
-		s.add('n', word)
+	// Joined and divided texts have the same words, but for those at the joints,
+	// which are rarely as long.
+	start := -1
+	for i := 0; i <= len(v); i++ {
+		if i < len(v) && wordByte(v[i]) {
+			if start < 0 {
+				start = i
+			}
+			continue
+		}
+		if start >= 0 && i-start >= 3 && (v[start] < '0' || v[start] > '9') {
+			s.add('n', v[start:i])
+		}
+		start = -1
 	}
+}
+
+func wordByte(c byte) bool {
+	return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || c == '_' || c == '$' || c >= 0x80
+}
+
+// pattern is a regular expression with its escapes of characters resolved.
+func pattern(text string) string {
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] != '\\' || i+1 == len(text) {
+			b.WriteByte(text[i])
+			continue
+		}
+		n := 0
+		switch text[i+1] {
+		case '/':
+			b.WriteByte('/')
+			i++
+			continue
+		case 'u':
+			n = 4
+		case 'x':
+			n = 2
+		}
+		if n > 0 && i+2+n <= len(text) {
+			if v, err := strconv.ParseUint(text[i+2:i+2+n], 16, 32); err == nil {
+				b.WriteRune(rune(v))
+				i += 1 + n
+				continue
+			}
+		}
+		b.WriteString(text[i : i+2])
+		i++
+	}
+	return b.String()
 }
 
 // A Normalizer makes digests of normal forms of parts of one file.
@@ -184,7 +232,8 @@ type Normalizer struct {
 
 	require func(scope.BindingID) bool
 	buf     []byte
-	shallow bool // leaves out what is inside of inner functions
+	shallow bool       // leaves out what is inside of inner functions
+	inside  parse.Span // names declared outside of it are kept; empty for none
 }
 
 // NewNormalizer makes the normalizer of a file.
@@ -195,7 +244,7 @@ func NewNormalizer(f *parse.File, t *scope.Table) *Normalizer {
 func (w *Normalizer) begin(shallow bool, require func(scope.BindingID) bool) {
 	w.h.Reset()
 	w.generation++
-	w.count, w.shallow, w.require = 0, shallow, require
+	w.count, w.shallow, w.require, w.inside = 0, shallow, require, parse.Span{}
 }
 
 // Code is the digest of the normal form of code: the statements or expressions
@@ -204,6 +253,18 @@ func (w *Normalizer) begin(shallow bool, require func(scope.BindingID) bool) {
 // every build.
 func (w *Normalizer) Code(first parse.Ref, at parse.Span, require func(scope.BindingID) bool) string {
 	w.begin(false, require)
+	return w.statements(first, at)
+}
+
+// Joined is Code of a module that shares a scope with others: names that are
+// declared outside of it say which of the others it uses, and are kept.
+func (w *Normalizer) Joined(first parse.Ref, at parse.Span) string {
+	w.begin(false, nil)
+	w.inside = at
+	return w.statements(first, at)
+}
+
+func (w *Normalizer) statements(first parse.Ref, at parse.Span) string {
 	for r := first; r != 0 && w.f.At(r).Start < at.End; r = w.f.Next(r) {
 		if w.f.At(r).End > at.Start {
 			w.node(r, 0)
@@ -294,6 +355,12 @@ func (w *Normalizer) ident(r parse.Ref) {
 	if b == 0 {
 		w.text('g', w.f.NameOf(r))
 		return
+	}
+	if w.inside.End > 0 {
+		if d := w.t.Bindings[b].Decl; d != 0 && (w.f.At(d).Start < w.inside.Start || w.f.At(d).Start >= w.inside.End) {
+			w.text('o', w.f.NameOf(r))
+			return
+		}
 	}
 	if w.stamp[b] != w.generation {
 		w.stamp[b], w.number[b] = w.generation, w.count

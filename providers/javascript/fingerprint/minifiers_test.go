@@ -1,0 +1,134 @@
+package fingerprint_test
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"testing"
+
+	"rea/providers/javascript/fingerprint"
+	"rea/providers/javascript/jstest"
+	"rea/providers/javascript/parse"
+	"rea/providers/javascript/scope"
+)
+
+// A print is what a text is recognized by.
+type print struct{ features, sketch, normal string }
+
+func printOf(t *testing.T, src string) print {
+	t.Helper()
+	f, err := parse.Parse(t.Context(), src, parse.Options{})
+	if err != nil || f.Failed > 0 {
+		t.Fatalf("%v %v", err, f.Errors)
+	}
+	table := scope.Resolve(f)
+	parents := f.Parents()
+	var set fingerprint.Set
+	for i := range f.Nodes {
+		fingerprint.Feature(&set, f, table, parse.Ref(i), f.Kind(parents[i]))
+	}
+	normal := fingerprint.NewNormalizer(f, table).Code(f.First(f.Root), parse.Span{End: uint32(len(src))}, nil)
+	return print{set.Digest(), set.Sketch(), normal}
+}
+
+// minify prints each file as it is and as three minifiers write it.
+const minify = `
+const fs = require("fs"), terser = require("terser"), esbuild = require("esbuild"), swc = require("@swc/core");
+(async () => {
+  const out = [];
+  for (const file of JSON.parse(fs.readFileSync(0, "utf8"))) {
+    const src = fs.readFileSync(file, "utf8");
+    const wrapped = "(function(module,exports,require){" + src + "\n})";
+    try {
+      out.push([file, src,
+        (await terser.minify(src, {compress: {}, mangle: {toplevel: true}})).code,
+        (await esbuild.transform(src, {minify: true, format: "cjs", legalComments: "none"})).code,
+        (await swc.minify(src, {compress: true, mangle: true, module: false})).code]);
+    } catch (e) { process.stderr.write(file + ": " + e.message + "\n"); }
+  }
+  process.stdout.write(JSON.stringify(out));
+})();
+`
+
+func TestModulesMatchThemselvesAfterMinification(t *testing.T) {
+	if testing.Short() {
+		t.Skip("installs packages")
+	}
+	dir := jstest.Packages(t, "terser@5.37.0", "esbuild@0.25.0", "@swc/core@1.10.4", "express@4.21.2", "lodash@4.17.21", "moment@2.30.1", "semver@7.6.3", "commander@12.1.0", "handlebars@4.7.8")
+	var files []string
+	for _, pattern := range []string{
+		"express/lib/*.js", "express/lib/*/*.js", "semver/*/*.js", "commander/lib/*.js", "handlebars/dist/cjs/handlebars/*.js",
+		"handlebars/dist/cjs/handlebars/*/*.js", "body-parser/lib/*.js", "body-parser/lib/*/*.js", "send/*.js", "qs/lib/*.js", "debug/src/*.js", "finalhandler/*.js", "iconv-lite/lib/*.js",
+	} {
+		found, err := filepath.Glob(filepath.Join(dir, "node_modules", pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, found...)
+	}
+	input, err := json.Marshal(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list [][5]string
+	if err := json.Unmarshal(jstest.Node(t, dir, minify, input), &list); err != nil {
+		t.Fatal(err)
+	}
+	minifiers := []string{"", "", "terser", "esbuild", "swc"}
+	sketches := map[string]print{}
+	total, equal, nearest := 0, 0, 0
+	prints := make([][5]print, len(list))
+	for i, v := range list {
+		for k := 1; k < 5; k++ {
+			prints[i][k] = printOf(t, v[k])
+		}
+		sketches[v[0]] = prints[i][1]
+	}
+	for i, v := range list {
+		if prints[i][1].features == "" {
+			continue
+		}
+		for k := 2; k < 5; k++ {
+			total++
+			if prints[i][k].features == prints[i][1].features {
+				equal++
+			} else {
+				t.Logf("%s differs after %s, similarity %.2f", filepath.Base(v[0]), minifiers[k], fingerprint.Similar(prints[i][k].sketch, prints[i][1].sketch))
+			}
+			// The module itself must be the most similar of all.
+			best, at := 0.0, ""
+			for j := range list {
+				if s := fingerprint.Similar(prints[j][1].sketch, prints[i][k].sketch); s > best {
+					best, at = s, list[j][0]
+				}
+			}
+			if at == v[0] || prints[i][1].features == sketches[at].features {
+				nearest++
+			}
+		}
+	}
+	t.Logf("%d texts: %d have the digest of their source, %d are most similar to it", total, equal, nearest)
+	if total < 100 || float64(equal) < 0.9*float64(total) || float64(nearest) < 0.99*float64(total) {
+		t.Error("minified modules are not recognized")
+	}
+}
+
+func TestNormalFormIgnoresNamesAndLayout(t *testing.T) {
+	for _, tt := range []struct {
+		name, a, b string
+		same       bool
+	}{
+		{"names", "function f(a,b){return a+b}", "function g(x, y) {\n return (x + y); // sum\n}", true},
+		{"quotes_and_numbers", `x = {a: "it's", b: 1000}`, `x={"a":'it\'s',b:1e3}`, false}, // a key in quotes is another key node
+		{"swapped", "function f(a,b){return a-b}", "function f(a,b){return b-a}", false},
+		{"globals", "foo()", "bar()", false},
+		{"strings", `f("a")`, `f("b")`, false},
+		{"operators", "f(a=>a+1)", "f(a=>a-1)", false},
+		{"flags", "async function f(){}", "function f(){}", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if same := printOf(t, tt.a).normal == printOf(t, tt.b).normal; same != tt.same {
+				t.Errorf("same = %v", same)
+			}
+		})
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
@@ -26,8 +27,14 @@ type app struct {
 	json bool
 }
 
+// signalPatience is how long releasing what a command holds may take. Signals
+// are often delivered twice, to a process and to its group, or again by whoever
+// has started it; until then, the second one must not break off the release.
+const signalPatience = 10 * time.Second
+
 // Main runs the command line and returns the exit code. The first SIGINT or
-// SIGTERM cancels what is running, the second ends the process.
+// SIGTERM cancels what is running; one that comes after signalPatience ends the
+// process.
 func Main(args []string) int {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
@@ -35,10 +42,16 @@ func Main(args []string) int {
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
 		cancel(errInterrupted{<-signals})
-		if s, ok := (<-signals).(syscall.Signal); ok {
-			os.Exit(exitSignal + int(s))
+		first := time.Now()
+		for again := range signals {
+			if time.Since(first) < signalPatience {
+				continue
+			}
+			if s, ok := again.(syscall.Signal); ok {
+				os.Exit(exitSignal + int(s))
+			}
+			os.Exit(exitFailed)
 		}
-		os.Exit(exitFailed)
 	}()
 	a := &app{in: interruptible{ctx, os.Stdin}, out: os.Stdout, err: os.Stderr, getenv: os.Getenv}
 	return a.run(ctx, args)

@@ -86,7 +86,7 @@ func Select(ctx context.Context, providers []Provider, t *Target, c Choice) (Pro
 				continue
 			}
 			if a := p.Available(ctx); !a.Available {
-				return nil, selectionFault(c, a.Reason, fault.ProviderSelectionDetailsKindUnavailable, providers)
+				return nil, selectionFault(c, sentences(a.Reason, a.Remediation), fault.ProviderSelectionDetailsKindUnavailable, providers)
 			}
 			if s := p.Supports(t); !s.Supported {
 				return nil, selectionFault(c, s.Reason, fault.ProviderSelectionDetailsKindUnsupported, providers)
@@ -111,6 +111,14 @@ func Select(ctx context.Context, providers []Provider, t *Target, c Choice) (Pro
 		return nil, selectionFault(c, "no available engine supports the target", fault.ProviderSelectionDetailsKindUnsupported, providers)
 	}
 	return nil, selectionFault(c, "several engines support the target", fault.ProviderSelectionDetailsKindAmbiguous, fit)
+}
+
+// sentences joins what is wrong with the way out.
+func sentences(reason, remediation string) string {
+	if remediation == "" {
+		return reason
+	}
+	return reason + ". " + remediation
 }
 
 func sorted(providers []Provider) []Provider {

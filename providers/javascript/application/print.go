@@ -31,7 +31,11 @@ func (u *unit) printParts(p *bundle.File, roles map[scope.BindingID]bundle.Role)
 		if m.Eval != 0 {
 			continue
 		}
-		part.print.normal = normal.Code(statementAt(p, m), m.Source, require)
+		if m.Kind == bundle.Wrapped {
+			part.print.normal = normal.Code(statementAt(p, m), m.Source, require)
+		} else {
+			part.print.normal = normal.Joined(statementAt(p, m), m.Source)
+		}
 	}
 }
 

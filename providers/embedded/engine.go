@@ -9,6 +9,7 @@ import (
 	"rea/generated/model"
 	"rea/providers/embedded/arm64"
 	"rea/providers/embedded/isa"
+	"rea/providers/embedded/lower"
 	"rea/providers/embedded/program"
 	"rea/providers/embedded/x86"
 	"rea/providers/format/dwarf"
@@ -34,6 +35,9 @@ type Engine struct {
 	startup    func() map[uint64]string
 	tableUsers func() map[uint64][]uint64
 	summary    func() summaryFacts
+	lowered    func() *lower.Program // nil where there is no lifter
+	fixed      *constants
+	kept       keptFlows
 	closeOnce  sync.Once
 }
 
@@ -47,6 +51,8 @@ func newEngine(identity model.Provider, t *engine.Target, im *object.Image, name
 	e.startup = sync.OnceValue(e.startupNames)
 	e.tableUsers = sync.OnceValue(e.indexTables)
 	e.summary = sync.OnceValue(e.count)
+	e.lowered = sync.OnceValue(e.lower)
+	e.fixed = newConstants(im)
 	return e
 }
 

@@ -42,7 +42,7 @@ func common() []model.EngineCapability {
 		model.EngineCapabilityFunctions, model.EngineCapabilityBody, model.EngineCapabilityReferences,
 		model.EngineCapabilityStrings, model.EngineCapabilityNames, model.EngineCapabilitySegments,
 		model.EngineCapabilityBytes, model.EngineCapabilityFileOffsets, model.EngineCapabilityCallTargets,
-		model.EngineCapabilityCursor, model.EngineCapabilityAnnotations,
+		model.EngineCapabilityCursor, model.EngineCapabilityAnnotations, model.EngineCapabilityValueFlow,
 	}
 }
 

@@ -170,3 +170,16 @@ func (c *Convention) Arguments() []int {
 	}
 	return c.Ints
 }
+
+// StackArgument is the index of the argument that lies on the stack at an
+// offset from the stack pointer at entry.
+func (c *Convention) StackArgument(offset int64) (index int, ok bool) {
+	if c.CallPushes {
+		offset -= c.Word
+	}
+	offset -= c.Shadow
+	if offset < 0 || c.Word == 0 {
+		return 0, false
+	}
+	return len(c.Ints) + int(offset/c.Word), true
+}

@@ -32,7 +32,7 @@ func Build(ctx context.Context, in *Input) (*Func, error) {
 	s.prune(arch)
 	f := &Func{Arch: arch, Values: make([]Value, 1, 256)}
 	order := f.layOut(in, entry)
-	fr := &frame{in: in, s: s, arch: arch, effects: map[uint64]Effect{}}
+	fr := &frame{in: in, s: s, arch: arch, effects: map[uint64]Effect{}, callSP: map[uint64]place{}}
 	if err := fr.run(ctx, order, entry); err != nil {
 		return nil, err
 	}

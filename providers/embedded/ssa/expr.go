@@ -109,6 +109,9 @@ func (b *builder) expr(op ir.Op, bits uint16, x, y, z ID) ID {
 		if xKnown {
 			x, y, m, xKnown, yKnown = y, x, n, false, true
 		}
+		if !yKnown && x > y && op != ir.Add { // equal formulas are one value
+			x, y = y, x
+		}
 	}
 	if id := b.simplify(op, bits, x, y, z, m, yKnown); id != 0 {
 		return id
@@ -125,6 +128,11 @@ func (b *builder) expr(op ir.Op, bits uint16, x, y, z ID) ID {
 // simplify gives an equal and simpler value, or 0. m is y where known.
 func (b *builder) simplify(op ir.Op, bits uint16, x, y, z ID, m uint64, known bool) ID {
 	zero := known && m == 0
+	if bits == 1 {
+		if id := b.comparison(op, x, y); id != 0 {
+			return id
+		}
+	}
 	switch op {
 	case ir.Add:
 		return b.sum(bits, x, y, m, known)
@@ -247,6 +255,9 @@ func (b *builder) sum(bits uint16, x, y ID, m uint64, known bool) ID {
 	}
 	if known {
 		return 0
+	}
+	if x == y {
+		return b.expr(ir.Shl, bits, x, b.constant(1, 8), 0)
 	}
 	if v, ok := b.is(y, ir.Add); ok {
 		if k, isConst := b.number(v.Args[1]); isConst {

@@ -90,6 +90,7 @@ type frame struct {
 	lost     int // blocks that nothing is known to lead to
 	record   bool
 	effects  map[uint64]Effect
+	callSP   map[uint64]place // the stack pointer at calls, where it is known
 }
 
 // frameAccess is a memory access at a constant place of the frame.
@@ -381,6 +382,9 @@ func (f *frame) effectAt(addr uint64) Effect {
 
 func (f *frame) call(addr uint64, st *places) {
 	e := f.effectAt(addr)
+	if f.record && st[f.in.SP].is == exact {
+		f.callSP[addr] = st[f.in.SP]
+	}
 	if f.record && !e.Pure {
 		for _, list := range [][]int{e.Args, f.in.Shared} {
 			for _, r := range list {

@@ -156,7 +156,7 @@ func (b *builder) call(x *ir.Inst) {
 	e := b.frame.effectAt(b.addr)
 	list := b.registers(e.Args)
 	word := int64(b.f.Arch.Bits / 8)
-	if sp, ok := b.spOffset(); ok && e.StackArgs > 0 {
+	if sp, ok := b.frame.callSP[b.addr]; ok && e.StackArgs > 0 {
 		if b.in.CallPushes {
 			sp.off += word
 		}
@@ -190,39 +190,17 @@ func (b *builder) call(x *ir.Inst) {
 	}
 }
 
-// spOffset is where the stack pointer is in the frame.
-func (b *builder) spOffset() (place, bool) { return b.f.framePlace(b.read(Var(b.in.SP)), b.in.SP) }
-
-// stackWord is the cell that is exactly the word at a place, else 0.
+// stackWord is the cell that begins at a place and is at most a word, else 0.
 func (b *builder) stackWord(base uint8, off int64) ID {
-	word := int64(b.f.Arch.Bits / 8)
-	i, ok := b.frame.cellAt(base, off, word)
-	if !ok || b.f.Cells[i].Saved || b.f.Cells[i].Size != word {
+	i, ok := b.frame.cellAt(base, off, 1)
+	if !ok {
+		return 0
+	}
+	c := &b.f.Cells[i]
+	if c.Saved || c.Offset != off || c.Size > int64(b.f.Arch.Bits/8) {
 		return 0
 	}
 	return b.read(Var(b.f.Registers() + i))
-}
-
-// framePlace recognizes the entry stack pointer plus a constant, and the same
-// after alignment.
-func (f *Func) framePlace(id ID, sp int) (place, bool) {
-	off := int64(0)
-	for range 4 {
-		v := &f.Values[id]
-		switch {
-		case v.Kind == Entry && int(v.Var) == sp:
-			return place{is: exact, off: off}, true
-		case v.Kind == Expr && v.Op == ir.Add && f.Values[v.Args[1]].Kind == Const:
-			off += signExtended(ir.Value{Bits: v.Bits, N: f.Values[v.Args[1]].N})
-			id = v.Args[0]
-		case v.Kind == Expr && v.Op == ir.And && f.Values[v.Args[1]].Kind == Const:
-			inner, ok := f.framePlace(v.Args[0], sp)
-			return place{is: exact, base: 1, off: off}, ok && inner.base == 0
-		default:
-			return place{}, false
-		}
-	}
-	return place{}, false
 }
 
 func (b *builder) opaque(x *ir.Inst) {

@@ -36,13 +36,12 @@ type Person struct {
 // Plain asks by lines.
 func Plain(in io.Reader, out io.Writer) *Person { return &Person{in: bufio.NewReader(in), out: out} }
 
-// Screen asks with keys where in and out are a terminal that can do it, and by
-// lines elsewhere.
-func Screen(in io.Reader, out io.Writer) *Person {
+// Screen asks with keys if tty can do that, and by lines otherwise. in reads what
+// is typed on tty.
+func Screen(tty *os.File, in io.Reader, out io.Writer) *Person {
 	p := Plain(in, out)
-	from, ok := in.(*os.File)
-	if _, alsoOut := out.(*os.File); ok && alsoOut && canRaw(from) {
-		p.screen = from
+	if canRaw(tty) {
+		p.screen = tty
 	}
 	return p
 }

@@ -56,18 +56,15 @@ func TestKeys(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := Screen(slave, slave)
+			var seen bytes.Buffer
+			p := Screen(slave, slave, &seen)
 			if p.screen == nil {
 				t.Fatal("a terminal is not recognized")
 			}
-			var seen bytes.Buffer
-			p.out = &seen
 			if _, err := master.WriteString(tt.typed); err != nil {
 				t.Fatal(err)
 			}
-			// The line discipline must be raw before it sees the keys, else it keeps
-			// them until a line ends; typing again after the switch is not needed
-			// because the switch hands over what is waiting.
+			// What was typed before the terminal is raw is handed over by the switch.
 			got, err := p.Choose("which?", three)
 			if !reflect.DeepEqual(got, tt.want) || (tt.want == nil) != errors.Is(err, ErrDeclined) {
 				t.Errorf("%v, %v", got, err)

@@ -21,8 +21,12 @@ const (
 	YAML Format = "yaml"
 )
 
-// MaxSize bounds the files that are edited.
-const MaxSize = 64 << 20
+// MaxSize bounds the files that are edited: JSON, which some clients let grow
+// with their history, and the other formats, which people write.
+const (
+	MaxSize     = 64 << 20
+	maxHandmade = 4 << 20
+)
 
 // File is a file and the place of an entry in it.
 type File interface {
@@ -41,8 +45,12 @@ type File interface {
 // Open reads a file. What can't be read, or has something else where the path
 // leads through, is an *[edit.Error] with the place.
 func Open(format Format, src []byte, path edit.Path) (File, error) {
-	if len(src) > MaxSize {
-		return nil, fmt.Errorf("the file is larger than %d bytes", MaxSize)
+	limit := maxHandmade
+	if format == JSON {
+		limit = MaxSize
+	}
+	if len(src) > limit {
+		return nil, fmt.Errorf("the file is larger than %d bytes", limit)
 	}
 	switch format {
 	case JSON:

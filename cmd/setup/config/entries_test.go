@@ -83,7 +83,7 @@ func TestMalformed(t *testing.T) {
 		{"json_no_comma", "json", "{\n  \"a\": 1\n  \"b\": 2\n}\n", 3, 3, "comma"},
 		{"json_cut_off", "json", "{\"mcpServers\": {", 1, 17, "the end of the file"},
 		{"json_single_quotes", "json", "{'a': 1}", 1, 2, "key"},
-		{"json_bad_escape", "json", "{\"a\": \"\\x41\"}", 1, 7, "escape"},
+		{"json_bad_escape", "json", "{\"a\": \"\\x41\"}", 1, 8, "escape"},
 		{"json_open_string", "json", "{\"a\": \"x\n}", 1, 9, "line break"},
 		{"json_word", "json", "{\"a\": nope}", 1, 7, "nope"},
 		{"json_two_values", "json", "{}\n{}\n", 2, 1, "behind the end"},

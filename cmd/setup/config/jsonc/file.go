@@ -84,7 +84,7 @@ func (f *File) style() {
 	}
 	f.dense = len(o.members) > 0 && !bytes.ContainsAny(f.src[o.open:o.close], "\n") &&
 		!bytes.Contains(f.src[o.open:o.members[0].value.start], []byte(" "))
-	for _, m := range o.members {
+	for _, m := range o.members[:min(len(o.members), 16)] {
 		if indent := edit.Indent(f.src, m.start); edit.OnlySpace(f.src[edit.LineStart(f.src, m.start):m.start]) && indent != "" {
 			f.unit = indent
 			return

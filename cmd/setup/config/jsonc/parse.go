@@ -116,12 +116,12 @@ func (p *parser) value(step, depth int) (value, error) {
 	v := value{start: p.at}
 	var err error
 	switch c := p.src[p.at]; {
+	case c == '{' && step == skipped:
+		v.kind = '{'
+		err = p.skipObject(depth)
 	case c == '{':
 		v.kind = '{'
 		v.object, err = p.object(step, depth)
-		if step == skipped {
-			v.object = nil
-		}
 	case c == '[':
 		v.kind = '['
 		v.items, err = p.array(step, depth)
@@ -150,12 +150,24 @@ func (p *parser) seen() string {
 	return "the character " + edit.Quote(string(r))
 }
 
+// ends are the bytes at which a number or word ends.
+var ends = func() (t [256]bool) {
+	for _, c := range []byte(" \t\r\n,:]}[{\"/") {
+		t[c] = true
+	}
+	return t
+}()
+
 func (p *parser) word(what string) error {
 	start := p.at
-	for p.at < len(p.src) && !bytes.ContainsRune([]byte(" \t\r\n,:]}[{\"/"), rune(p.src[p.at])) {
+	for p.at < len(p.src) && !ends[p.src[p.at]] {
 		p.at++
 	}
-	if word := p.src[start:p.at]; !json.Valid(word) {
+	word := p.src[start:p.at]
+	if len(word) == 1 && '0' <= word[0] && word[0] <= '9' || string(word) == "true" || string(word) == "false" || string(word) == "null" {
+		return nil
+	}
+	if !json.Valid(word) {
 		return p.failf(start, "%s is not %s", edit.Quote(shorten(word)), what)
 	}
 	return nil
@@ -173,32 +185,107 @@ func (p *parser) text(decode bool) (string, error) {
 	start := p.at
 	escaped := false
 	for p.at++; p.at < len(p.src); p.at++ {
-		switch c := p.src[p.at]; {
+		c := p.src[p.at]
+		if c >= 0x20 && c != '"' && c != '\\' {
+			continue
+		}
+		switch {
 		case c == '"':
 			p.at++
 			token := p.src[start:p.at]
+			if !decode {
+				return "", nil
+			}
 			if !escaped {
 				return string(token[1 : len(token)-1]), nil
 			}
-			if !decode {
-				if !json.Valid(token) {
-					return "", p.failf(start, "a string with an escape that JSON doesn't have")
-				}
-				return "", nil
-			}
 			var s string
 			if json.Unmarshal(token, &s) != nil {
-				return "", p.failf(start, "a string with an escape that JSON doesn't have")
+				return "", p.failf(start, "a string that is not valid")
 			}
 			return s, nil
 		case c == '\\':
 			escaped = true
-			p.at++
-		case c < 0x20:
+			n := escape(p.src[p.at:])
+			if n == 0 {
+				return "", p.failf(p.at, "an escape that JSON doesn't have")
+			}
+			p.at += n - 1
+		default:
 			return "", p.failf(p.at, "a line break or control character in a string")
 		}
 	}
 	return "", p.failf(start, "a string that doesn't end")
+}
+
+// escape is the length of the escape that b begins with, 0 for none.
+func escape(b []byte) int {
+	if len(b) < 2 {
+		return 0
+	}
+	switch b[1] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return 2
+	case 'u':
+		if len(b) < 6 {
+			return 0
+		}
+		for _, c := range b[2:6] {
+			if (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'f') {
+				return 0
+			}
+		}
+		return 6
+	}
+	return 0
+}
+
+// skipObject reads an object of which nothing is kept.
+func (p *parser) skipObject(depth int) error {
+	comma := true
+	for p.at++; ; {
+		if err := p.space(); err != nil {
+			return err
+		}
+		switch {
+		case p.at < len(p.src) && p.src[p.at] == '}':
+			p.at++
+			return nil
+		case !comma:
+			return p.failf(p.at, "%s where a comma or } should be", p.seen())
+		}
+		if _, _, err := p.key(false); err != nil {
+			return err
+		}
+		if _, err := p.value(skipped, depth+1); err != nil {
+			return err
+		}
+		if err := p.space(); err != nil {
+			return err
+		}
+		if comma = p.at < len(p.src) && p.src[p.at] == ','; comma {
+			p.at++
+		}
+	}
+}
+
+// key reads a key with its colon, up to the value.
+func (p *parser) key(decode bool) (name string, end int, err error) {
+	if p.at >= len(p.src) || p.src[p.at] != '"' {
+		return "", 0, p.failf(p.at, "%s where a key or } should be", p.seen())
+	}
+	if name, err = p.text(decode); err != nil {
+		return "", 0, err
+	}
+	end = p.at
+	if err := p.space(); err != nil {
+		return "", 0, err
+	}
+	if p.at >= len(p.src) || p.src[p.at] != ':' {
+		return "", 0, p.failf(p.at, "%s where a colon should be", p.seen())
+	}
+	p.at++
+	return name, end, p.space()
 }
 
 func (p *parser) object(step, depth int) (*object, error) {
@@ -216,23 +303,9 @@ func (p *parser) object(step, depth int) (*object, error) {
 		if n := len(o.members); n > 0 && o.members[n-1].comma < 0 {
 			return nil, p.failf(p.at, "%s where a comma or } should be", p.seen())
 		}
-		if p.at >= len(p.src) || p.src[p.at] != '"' {
-			return nil, p.failf(p.at, "%s where a key or } should be", p.seen())
-		}
 		m := member{start: p.at, comma: -1}
 		var err error
-		if m.key, err = p.text(step != skipped); err != nil {
-			return nil, err
-		}
-		m.end = p.at
-		if err := p.space(); err != nil {
-			return nil, err
-		}
-		if p.at >= len(p.src) || p.src[p.at] != ':' {
-			return nil, p.failf(p.at, "%s where a colon should be", p.seen())
-		}
-		p.at++
-		if err := p.space(); err != nil {
+		if m.key, m.end, err = p.key(true); err != nil {
 			return nil, err
 		}
 		next := step
@@ -251,10 +324,6 @@ func (p *parser) object(step, depth int) (*object, error) {
 		if p.at < len(p.src) && p.src[p.at] == ',' {
 			m.comma = p.at
 			p.at++
-		}
-		if step == skipped && len(o.members) > 0 {
-			o.members[0] = m // only its comma is asked for
-			continue
 		}
 		o.members = append(o.members, m)
 	}

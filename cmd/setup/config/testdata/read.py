@@ -16,10 +16,20 @@ def read(path):
     return json.loads(text) if text.strip() else None
 
 
+def plain(v):
+    if isinstance(v, dict):
+        return {str(k): plain(x) for k, x in v.items()}
+    if isinstance(v, list):
+        return [plain(x) for x in v]
+    if isinstance(v, float) and v != v or isinstance(v, float) and abs(v) == float("inf"):
+        return str(v)
+    return v if isinstance(v, (str, int, float, bool, type(None))) else str(v)
+
+
 out = {}
 for name in sorted(os.listdir(sys.argv[1])):
     try:
-        out[name] = read(os.path.join(sys.argv[1], name))
+        out[name] = plain(read(os.path.join(sys.argv[1], name)))
     except Exception as e:
         out[name] = "unreadable: %s" % e
-json.dump(out, sys.stdout, default=str)
+json.dump(out, sys.stdout)

@@ -89,13 +89,13 @@ func (p *parser) yield() Ref {
 // binary reads operators that bind tighter than above, behind left.
 func (p *parser) binary(left Ref, start uint32, above int) Ref {
 	tail := Ref(0) // last operand of left, while left is a chain that was begun here
-	for links := 0; ; links++ {
+	for links := 0; ; {
 		op := p.tok
 		prec := op.precedence()
 		if prec <= above || op == KeyIn && p.noIn {
 			return left
 		}
-		if links > MaxChain && tail == 0 {
+		if links > MaxChain {
 			return p.fail("nested too deeply")
 		}
 		p.next()
@@ -126,6 +126,7 @@ func (p *parser) binary(left Ref, start uint32, above int) Ref {
 			}
 			left = p.done(kind, start, left, right)
 			p.f.Nodes[left].Op = op
+			links++
 		}
 		tail = right
 	}

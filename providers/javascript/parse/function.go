@@ -122,6 +122,10 @@ func (p *parser) asyncArrow(call Ref, start uint32) Ref {
 	}
 	params := p.node(Params, p.f.At(callee).End, p.f.At(call).End)
 	p.f.Nodes[params].First = first
+	// Those who go over all nodes must not see a call.
+	for _, r := range []Ref{call, callee} {
+		p.f.Nodes[r] = Node{Kind: Empty, Start: start, End: start}
+	}
 	return p.arrow(params, start, Async)
 }
 

@@ -202,7 +202,7 @@ func (p *parser) node(kind Kind, start, end uint32, kids ...Ref) Ref {
 
 // done ends a node behind the last token that was read.
 func (p *parser) done(kind Kind, start uint32, kids ...Ref) Ref {
-	return p.node(kind, start, p.prevEnd, kids...)
+	return p.node(kind, start, max(start, p.prevEnd), kids...)
 }
 
 func (p *parser) empty(at uint32) Ref {

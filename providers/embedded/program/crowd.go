@@ -38,6 +38,7 @@ func (r *recovery) walkAll(walked []*fn) (crowded bool, err error) {
 			f.cost = 0
 			r.walk(&r.walkers[w], f)
 			r.budget.used.Add(f.cost)
+			r.effort.Add(f.cost)
 		}
 	})
 	if err != nil || !r.budget.spent() {
@@ -156,7 +157,7 @@ func (m *meeting) run(f *fn, entry, off uint32) {
 			}
 		case kindIndJump:
 			if t := r.tables[off]; t != nil {
-				for _, to := range t.targets {
+				for _, to := range t.once {
 					m.follow(f, entry, to, exitJump)
 				}
 			}

@@ -131,10 +131,11 @@ func (r *recovery) computeHeights(f *fn) {
 	}
 	hs[entry] = height{set: true, spKnown: true}
 	work := []int{entry}
+	var in isa.Inst
 	for steps := 0; len(work) > 0 && steps < 8*len(f.blocks)+16; steps++ {
 		i := work[len(work)-1]
 		work = work[:len(work)-1]
-		h := r.heightAt(f, i, hs[i], none)
+		h := r.heightAt(&in, f, i, hs[i], none)
 		r.succ(f, &f.blocks[i], func(to uint32, kind EdgeKind) {
 			j := f.blockStart(to)
 			if kind == EdgeLandingPad {
@@ -154,12 +155,11 @@ func (r *recovery) computeHeights(f *fn) {
 
 // heightAt advances h, the height at the start of block i, to just before the
 // instruction at off, or to the block's end.
-func (r *recovery) heightAt(f *fn, i int, h height, off uint32) height {
+func (r *recovery) heightAt(in *isa.Inst, f *fn, i int, h height, off uint32) height {
 	b := &f.blocks[i]
-	var in isa.Inst
 	for a := b.start; a < b.end && a != off; a += uint32(in.Len) {
-		r.decode(a, &in)
-		stepHeight(r.im.Arch, &h, &in)
+		r.decode(a, in)
+		stepHeight(r.im.Arch, &h, in)
 	}
 	return h
 }
@@ -170,5 +170,6 @@ func (r *recovery) heightOf(f *fn, off uint32) height {
 	if i < 0 || f.heights == nil || !f.heights[i].set {
 		return height{}
 	}
-	return r.heightAt(f, i, f.heights[i], off)
+	var in isa.Inst
+	return r.heightAt(&in, f, i, f.heights[i], off)
 }

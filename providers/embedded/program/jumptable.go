@@ -1,12 +1,10 @@
 package program
 
 import (
-	"encoding/binary"
 	"math/bits"
 	"slices"
 
 	"rea/providers/embedded/isa"
-	"rea/providers/format/object"
 )
 
 // Jump tables: the target of an indirect jump is evaluated over the blocks
@@ -43,6 +41,7 @@ type table struct {
 	bounded   bool // by a comparison or a mask
 	complete  bool // every entry was valid
 	targets   []uint32
+	once      []uint32 // the targets, sorted, each once
 }
 
 // shape is a recognized table access whose length is not yet known.
@@ -105,7 +104,7 @@ func (s *shape) twoLevel() bool {
 
 // limit finds the number of entries from the bounds met on the path. It may
 // move the table's start: compilers fold the lowest case into its address.
-func (s *shape) limit(p *path) bool {
+func (s *shape) limit(p *path, code *space) bool {
 	idx := bare(s.index)
 	if idx.n != 1 || idx.t[0].coef != 1 {
 		return false
@@ -124,6 +123,9 @@ func (s *shape) limit(p *path) bool {
 	if t := idx.t[0].term; best < 0 && idx.c == 0 && t.kind == termMask {
 		best = t.imm
 	}
+	if shift < 0 { // compared before the lowest case was taken off: what is below it was ruled out before
+		best, shift = best+shift, 0
+	}
 	if best < 0 || best >= maxTable {
 		return false
 	}
@@ -133,6 +135,12 @@ func (s *shape) limit(p *path) bool {
 		s.t.addr += uint64(shift * int64(s.t.entry))
 	}
 	s.t.count, s.t.bounded = int(best)+1, true
+	// a base that is no code and no image is the table: nothing before it belongs to it
+	if t := &s.t; t.scale == 1 && t.indexAddr == 0 && t.addr < t.base {
+		if below := (t.base - t.addr) / uint64(t.entry); below < uint64(t.count) && (t.base-t.addr)%uint64(t.entry) == 0 && code.off(t.base) == none {
+			t.addr, t.count = t.base, t.count-int(below)
+		}
+	}
 	return true
 }
 
@@ -146,6 +154,13 @@ type tableFinder struct {
 	tries  int
 
 	constant bool // scan holds a fixed point
+
+	// what ends unbounded tables, when prepared
+	prepared bool
+	insts    bitset   // starts of known instructions
+	claimed  []uint32 // its members
+	taken    []uint64 // addresses the function takes, sorted
+	taking   refScanner
 }
 
 // findTable resolves the indirect jump at off in f. It returns nil when the
@@ -276,10 +291,10 @@ func (r *recovery) evaluate(tf *tableFinder, f *fn, off uint32) (*shape, bool) {
 		return nil, false
 	}
 	s.t.jump = off
-	if s.limit(p) {
+	if s.limit(p, r.sp) {
 		return &s, true
 	}
-	if deep := s; deep.twoLevel() && deep.limit(p) {
+	if deep := s; deep.twoLevel() && deep.limit(p, r.sp) {
 		return &deep, true
 	}
 	return &s, false
@@ -292,183 +307,4 @@ func (r *recovery) decode(off uint32, in *isa.Inst) {
 	if in.Len == 0 {
 		in.Len = 1
 	}
-}
-
-// readTable reads the entries of a table and checks every target.
-func (r *recovery) readTable(tf *tableFinder, f *fn, s *shape) *table {
-	t := s.t
-	n := t.count
-	if t.indexAddr != 0 {
-		if !t.bounded {
-			n = 256
-		}
-		idx := r.im.Bytes(t.indexAddr, n*t.indexLen)
-		most := -1
-		for i := 0; i+t.indexLen <= len(idx); i += t.indexLen {
-			v := int(idx[i])
-			if t.indexLen == 2 {
-				v = int(binary.LittleEndian.Uint16(idx[i:]))
-			}
-			most = max(most, v)
-		}
-		if !t.bounded || most < 0 {
-			return nil
-		}
-		t.indexLen, n = len(idx)/t.indexLen, most+1
-		t.count = n
-	} else if !t.bounded {
-		n = unboundedMost
-	}
-	size := int(t.entry)
-	b := r.im.Bytes(t.addr, n*size)
-	t.complete = t.bounded
-	limit := r.nextTable(t.addr)
-	for i := 0; i < n; i++ {
-		at := t.addr + uint64(i*size)
-		if (i+1)*size > len(b) || !t.bounded && i > 0 && at >= limit {
-			t.complete = false
-			break
-		}
-		to, ok := r.entryTarget(&t, b[i*size:], at)
-		if !ok || !t.bounded && (to < tf.lo || to >= tf.hi || r.insideInst(f, to)) || !r.plausible(to) {
-			t.complete = false
-			break
-		}
-		t.targets = append(t.targets, to)
-	}
-	t.count = len(t.targets)
-	if t.count == 0 || !t.bounded && t.count < 2 {
-		return nil
-	}
-	return &t
-}
-
-// entryTarget decodes one entry.
-func (r *recovery) entryTarget(t *table, b []byte, at uint64) (uint32, bool) {
-	var v uint64
-	switch t.entry {
-	case 1:
-		v = uint64(b[0])
-		if t.signed {
-			v = uint64(int8(b[0]))
-		}
-	case 2:
-		v = uint64(binary.LittleEndian.Uint16(b))
-		if t.signed {
-			v = uint64(int16(v))
-		}
-	case 4:
-		v = uint64(binary.LittleEndian.Uint32(b))
-		if t.signed || t.scale != 0 && r.im.Format != object.PE {
-			v = uint64(int32(v))
-		}
-	case 8:
-		v = binary.LittleEndian.Uint64(b)
-		if to, ok := r.relocated(at); ok {
-			v = to
-		}
-	default:
-		return 0, false
-	}
-	if t.scale != 0 {
-		v = t.base + v*uint64(t.scale)
-	}
-	if r.im.Bits == 32 {
-		v = uint64(uint32(v))
-	}
-	to := r.sp.off(v)
-	return to, to != none
-}
-
-// tableRange is where targets of an unbounded table may lie.
-func (r *recovery) tableRange(f *fn) (lo, hi uint32) {
-	if len(f.extents) > 0 {
-		return f.extents[0].lo, f.extents[len(f.extents)-1].hi
-	}
-	return f.entry, r.startAfter(f)
-}
-
-// plausible says whether an instruction may start at off: not inside one
-// already decoded by an owned path, and aligned.
-func (r *recovery) plausible(off uint32) bool {
-	if a := uint64(r.dec.Align()); a > 1 && r.sp.addr(off)%a != 0 {
-		return false
-	}
-	return r.d.data == nil || !r.d.data.has(off)
-}
-
-// insideInst says whether off lies inside an instruction of f.
-func (r *recovery) insideInst(f *fn, off uint32) bool {
-	i := f.blockAt(off)
-	if i < 0 {
-		return false
-	}
-	a := f.blocks[i].start
-	for a < off {
-		a += max(1, r.d.size(a))
-	}
-	return a != off
-}
-
-// nextTable returns the address of the first known table above addr.
-func (r *recovery) nextTable(addr uint64) uint64 {
-	i, _ := slices.BinarySearch(r.tableAddrs, addr+1)
-	if i < len(r.tableAddrs) {
-		return r.tableAddrs[i]
-	}
-	return ^uint64(0)
-}
-
-// resolveTables looks for tables in every function walked since the last
-// time and reports whether successors were added.
-func (r *recovery) resolveTables() (bool, error) {
-	var todo []int
-	for i := range r.funcs {
-		if f := r.funcs[i]; !f.scanned && len(f.indirect) > 0 {
-			todo = append(todo, i)
-		}
-	}
-	found := make([][]*table, len(todo))
-	finders := make([]tableFinder, r.workers)
-	err := each(r.ctx, r.workers, len(todo), 1, func(w, k int) {
-		f, tf := r.funcs[todo[k]], &finders[w]
-		r.predecessors(tf, f)
-		tf.lo, tf.hi = r.tableRange(f)
-		tf.constant = r.constants(&tf.scan, f)
-		for _, j := range f.indirect {
-			if t := r.tables[j]; t != nil && t.bounded {
-				continue
-			}
-			if t := r.findTable(tf, f, j); t != nil {
-				found[k] = append(found[k], t)
-			}
-		}
-	})
-	if err != nil {
-		return false, err
-	}
-	changed := false
-	var leaders []uint32
-	for k, ts := range found {
-		f := r.funcs[todo[k]]
-		f.scanned = true
-		for _, t := range ts {
-			old := r.tables[t.jump]
-			if old != nil && (old.bounded || !t.bounded && len(old.targets) >= len(t.targets)) || old == nil && len(r.tables) >= maxTables {
-				continue
-			}
-			r.tables[t.jump] = t
-			r.tableAddrs = append(r.tableAddrs, t.addr)
-			leaders = append(leaders, t.targets...)
-			r.touch(f)
-			changed = true
-		}
-	}
-	if !changed {
-		return false, nil
-	}
-	slices.Sort(r.tableAddrs)
-	r.tableAddrs = slices.Compact(r.tableAddrs)
-	slices.Sort(leaders)
-	return true, r.d.run(r.ctx, r.workers, slices.Compact(leaders))
 }

@@ -112,6 +112,7 @@ func (r *recovery) splitsOf(f *fn, shared bitset, align uint32) []jumpSplit {
 	slices.SortStableFunc(cands, func(a, b jumpSplit) int { return cmp.Or(cmp.Compare(a.to, b.to), cmp.Compare(a.from, b.from)) })
 	cands = slices.CompactFunc(cands, func(a, b jumpSplit) bool { return a.to == b.to })
 	r.computeHeights(f)
+	r.effort.Add(f.cost)
 	for budget := splitBudget; len(cands) > 0 && budget > 0; {
 		stops := make([]bool, len(f.blocks))
 		for _, c := range cands {
@@ -122,6 +123,7 @@ func (r *recovery) splitsOf(f *fn, shared bitset, align uint32) []jumpSplit {
 			return nil
 		}
 		budget -= len(f.blocks) * (len(first) + 1)
+		r.effort.Add(int64(len(f.blocks)) * int64(len(first)+1))
 		var out []jumpSplit
 		for _, c := range first {
 			if r.separable(f, c.to, after, stops) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"sync/atomic"
 
 	"rea/providers/embedded/isa"
 	"rea/providers/format/object"
@@ -12,6 +13,19 @@ import (
 // maxRounds bounds the rounds of the whole loop. Real programs settle in a
 // few dozen; the bound is stated in the notes when it is met.
 const maxRounds = 400
+
+// Work is bounded as well: programs settle within twice as many steps as they
+// have bytes of code, code made to change its functions in every round does not.
+const (
+	effortFactor = 24 // instructions walked and blocks judged for each byte of code
+	effortSlack  = 1 << 20
+	roundShare   = 16 // bytes of code that cost as much as one instruction in a round
+)
+
+// tired says whether the work done exceeds what any program needs.
+func (r *recovery) tired() bool {
+	return r.effort.Load() > effortFactor*int64(r.sp.size)+effortSlack
+}
 
 // maxPrunes bounds how often calls that nobody owns are taken back at a time.
 const maxPrunes = 64
@@ -36,7 +50,8 @@ type recovery struct {
 	starts  bitset // function entries
 	met     bitset // those made where functions that share code meet
 	budget  walkBudget
-	vouched bitset // those that something other than unwind data names
+	effort  atomic.Int64 // instructions walked and blocks judged so far, all rounds together
+	vouched bitset       // those that something other than unwind data names
 	why     map[uint32]why
 	covered bitset // bytes inside extents that tables state
 	extents []extent
@@ -254,6 +269,7 @@ func (r *recovery) own() error {
 	r.callers = nil
 	prunes := 0
 	for {
+		tired := r.tired()
 		if fresh := r.decodedCalls(); len(fresh) > 0 {
 			r.settle(fresh)
 		}
@@ -273,9 +289,13 @@ func (r *recovery) own() error {
 			continue
 		}
 		r.progress("functions", len(r.funcs), 0)
+		if tired && len(walked) > 0 {
+			continue
+		}
 		if fresh := r.callees(walked); len(fresh) > 0 {
 			r.settle(fresh)
 			r.callers = nil
+			r.effort.Add(int64(r.sp.size/roundShare) + int64(len(r.funcs)))
 			if err := r.d.run(r.ctx, r.workers, fresh); err != nil {
 				return err
 			}
@@ -385,6 +405,10 @@ func (r *recovery) run() error {
 	}
 	stages := []func() (bool, error){r.resolveTables, r.mergeParts, r.demote, r.splitJumps, r.addPointers, r.fillGaps, r.fillHoles}
 	for range maxRounds {
+		r.effort.Add(int64(r.sp.size/roundShare) + int64(len(r.funcs)))
+		if r.tired() {
+			break
+		}
 		if err := r.own(); err != nil {
 			return err
 		}
@@ -402,6 +426,6 @@ func (r *recovery) run() error {
 			return nil
 		}
 	}
-	r.note("recovery was ended after its largest number of rounds")
+	r.note("recovery was ended before it settled: functions kept changing")
 	return r.own()
 }

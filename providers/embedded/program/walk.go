@@ -191,7 +191,7 @@ func (r *recovery) walkFrom(w *walker, f *fn, off uint32) {
 		case kindIndJump:
 			f.indirect = append(f.indirect, off)
 			if t := r.tables[off]; t != nil {
-				for _, to := range t.targets {
+				for _, to := range t.once {
 					r.follow(w, f, off, to, exitJump)
 				}
 			}
@@ -303,10 +303,8 @@ func (r *recovery) succ(f *fn, b *block, yield func(to uint32, kind EdgeKind)) {
 		return
 	case kindIndJump:
 		if t := r.tables[b.last]; t != nil {
-			for i, to := range t.targets {
-				if slices.Index(t.targets[:i], to) < 0 {
-					in(to, EdgeTable)
-				}
+			for _, to := range t.once {
+				in(to, EdgeTable)
 			}
 		}
 		return

@@ -1,0 +1,328 @@
+package program
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+
+	"rea/providers/embedded/isa"
+	"rea/providers/format/object"
+)
+
+// The entries of jump tables. A table without a bound ends before the next
+// known table, before anything else its function takes the address of, and
+// before the first entry that leads out of the function, into an instruction
+// of it, or to code that runs into one.
+
+// readTable reads the entries of a table and checks every target.
+func (r *recovery) readTable(tf *tableFinder, f *fn, s *shape) *table {
+	t := s.t
+	n := t.count
+	if t.indexAddr != 0 {
+		if !t.bounded {
+			n = 256
+		}
+		idx := r.im.Bytes(t.indexAddr, n*t.indexLen)
+		most := -1
+		for i := 0; i+t.indexLen <= len(idx); i += t.indexLen {
+			v := int(idx[i])
+			if t.indexLen == 2 {
+				v = int(binary.LittleEndian.Uint16(idx[i:]))
+			}
+			most = max(most, v)
+		}
+		if !t.bounded || most < 0 {
+			return nil
+		}
+		t.indexLen, n = len(idx)/t.indexLen, most+1
+		t.count = n
+	} else if !t.bounded {
+		n = unboundedMost
+	}
+	size := int(t.entry)
+	b := r.im.Bytes(t.addr, n*size)
+	t.complete = t.bounded
+	limit := ^uint64(0)
+	if !t.bounded {
+		limit = min(r.nextTable(t.addr), tf.nextTaken(r, f, t.addr))
+	}
+	for i := 0; i < n; i++ {
+		at := t.addr + uint64(i*size)
+		if (i+1)*size > len(b) || at+uint64(size) > limit {
+			t.complete = false
+			break
+		}
+		to, ok := r.entryTarget(&t, b[i*size:], at)
+		if !ok || !r.plausible(to) || !t.bounded && !tf.accepts(r, f, to) {
+			t.complete = false
+			break
+		}
+		t.targets = append(t.targets, to)
+	}
+	t.seal()
+	if t.count == 0 || !t.bounded && t.count < 2 {
+		return nil
+	}
+	return &t
+}
+
+// entryTarget decodes one entry.
+func (r *recovery) entryTarget(t *table, b []byte, at uint64) (uint32, bool) {
+	var v uint64
+	switch t.entry {
+	case 1:
+		v = uint64(b[0])
+		if t.signed {
+			v = uint64(int8(b[0]))
+		}
+	case 2:
+		v = uint64(binary.LittleEndian.Uint16(b))
+		if t.signed {
+			v = uint64(int16(v))
+		}
+	case 4:
+		v = uint64(binary.LittleEndian.Uint32(b))
+		if t.signed || t.scale != 0 && r.im.Format != object.PE {
+			v = uint64(int32(v))
+		}
+	case 8:
+		v = binary.LittleEndian.Uint64(b)
+		if to, ok := r.relocated(at); ok {
+			v = to
+		}
+	default:
+		return 0, false
+	}
+	if t.scale != 0 {
+		v = t.base + v*uint64(t.scale)
+	}
+	if r.im.Bits == 32 {
+		v = uint64(uint32(v))
+	}
+	to := r.sp.off(v)
+	return to, to != none
+}
+
+// tableRange is where targets of an unbounded table may lie.
+func (r *recovery) tableRange(f *fn) (lo, hi uint32) {
+	if len(f.extents) > 0 {
+		return f.extents[0].lo, f.extents[len(f.extents)-1].hi
+	}
+	return f.entry, r.startAfter(f)
+}
+
+// plausible says whether an instruction may start at off: not inside one
+// already decoded by an owned path, and aligned.
+func (r *recovery) plausible(off uint32) bool {
+	if a := uint64(r.dec.Align()); a > 1 && r.sp.addr(off)%a != 0 {
+		return false
+	}
+	return r.d.data == nil || !r.d.data.has(off)
+}
+
+// nextTable returns the address of the first known table above addr.
+func (r *recovery) nextTable(addr uint64) uint64 {
+	i, _ := slices.BinarySearch(r.tableAddrs, addr+1)
+	if i < len(r.tableAddrs) {
+		return r.tableAddrs[i]
+	}
+	return ^uint64(0)
+}
+
+// resolveTables looks for tables in every function walked since the last
+// time and reports whether successors changed.
+func (r *recovery) resolveTables() (bool, error) {
+	var todo []int
+	for i := range r.funcs {
+		if f := r.funcs[i]; !f.scanned && len(f.indirect) > 0 {
+			todo = append(todo, i)
+		}
+	}
+	found := make([][]*table, len(todo))
+	finders := make([]tableFinder, r.workers)
+	err := each(r.ctx, r.workers, len(todo), 1, func(w, k int) {
+		f, tf := r.funcs[todo[k]], &finders[w]
+		tf.begin(r, f)
+		for _, j := range f.indirect {
+			if t := r.tables[j]; t != nil && t.bounded {
+				continue
+			}
+			if t := r.findTable(tf, f, j); t != nil {
+				found[k] = append(found[k], t)
+			}
+		}
+	})
+	if err != nil {
+		return false, err
+	}
+	changed := false
+	var leaders []uint32
+	for k, ts := range found {
+		f := r.funcs[todo[k]]
+		f.scanned = true
+		for _, t := range ts {
+			old := r.tables[t.jump]
+			if old != nil && (old.bounded || !t.bounded && len(old.targets) >= len(t.targets)) || old == nil && len(r.tables) >= maxTables {
+				continue
+			}
+			r.tables[t.jump] = t
+			r.tableAddrs = append(r.tableAddrs, t.addr)
+			r.touch(f)
+			changed = true
+		}
+	}
+	if !changed {
+		return false, nil
+	}
+	slices.Sort(r.tableAddrs)
+	r.tableAddrs = slices.Compact(r.tableAddrs)
+	r.trimTables()
+	for _, ts := range found {
+		for _, t := range ts {
+			if r.tables[t.jump] == t {
+				leaders = append(leaders, t.targets...)
+			}
+		}
+	}
+	slices.Sort(leaders)
+	return true, r.d.run(r.ctx, r.workers, slices.Compact(leaders))
+}
+
+// trimTables ends unbounded tables before tables that became known later.
+func (r *recovery) trimTables() {
+	var cut []*table
+	for _, t := range r.tables {
+		if !t.bounded && r.nextTable(t.addr) < t.addr+uint64(t.count)*uint64(t.entry) {
+			cut = append(cut, t)
+		}
+	}
+	slices.SortFunc(cut, func(a, b *table) int { return cmp.Compare(a.jump, b.jump) })
+	for _, t := range cut {
+		t.targets = t.targets[:(r.nextTable(t.addr)-t.addr)/uint64(t.entry)]
+		t.seal()
+		if f := r.ownerOf(t.jump); f != nil {
+			r.touch(f)
+		}
+	}
+}
+
+// seal counts the targets and lists each of them once.
+func (t *table) seal() {
+	t.count = len(t.targets)
+	t.once = slices.Clone(t.targets)
+	slices.Sort(t.once)
+	t.once = slices.Compact(t.once)
+}
+
+// begin prepares for the jumps of f.
+func (tf *tableFinder) begin(r *recovery, f *fn) {
+	r.predecessors(tf, f)
+	tf.lo, tf.hi = r.tableRange(f)
+	tf.constant = r.constants(&tf.scan, f)
+	for _, a := range tf.claimed {
+		tf.insts.clear(a)
+	}
+	tf.claimed, tf.prepared = tf.claimed[:0], false
+}
+
+// prepare lists what the ends of f's unbounded tables depend on: where its
+// instructions start, and the addresses it takes.
+func (tf *tableFinder) prepare(r *recovery, f *fn) {
+	if tf.prepared {
+		return
+	}
+	tf.prepared = true
+	if tf.insts == nil {
+		tf.insts = newBitset(r.sp.size + regionGuard)
+	}
+	for i := range f.blocks {
+		b := &f.blocks[i]
+		for a := b.start; a < b.end; a += max(1, r.d.size(a)) {
+			tf.claim(a)
+		}
+	}
+	s := &tf.taking
+	s.refs, s.sites = s.refs[:0], s.sites[:0]
+	r.scan(s, f, false)
+	tf.taken = tf.taken[:0]
+	for _, x := range s.refs {
+		if x.kind == RefAddress {
+			tf.taken = append(tf.taken, x.to)
+		}
+	}
+	slices.Sort(tf.taken)
+}
+
+func (tf *tableFinder) claim(a uint32) {
+	if !tf.insts.has(a) {
+		tf.insts.set(a)
+		tf.claimed = append(tf.claimed, a)
+	}
+}
+
+// nextTaken is the first address above addr that f takes.
+func (tf *tableFinder) nextTaken(r *recovery, f *fn, addr uint64) uint64 {
+	tf.prepare(r, f)
+	if i, _ := slices.BinarySearch(tf.taken, addr+1); i < len(tf.taken) {
+		return tf.taken[i]
+	}
+	return ^uint64(0)
+}
+
+const targetRun = 64 // instructions decoded to judge a target
+
+// accepts judges a target of an unbounded table of f: it lies in f, and the
+// code there agrees with the instructions known so far.
+func (tf *tableFinder) accepts(r *recovery, f *fn, to uint32) bool {
+	tf.prepare(r, f)
+	if to < tf.lo || to >= tf.hi || len(f.extents) > 0 && !f.inside(to) || tf.inside(r, to) {
+		return false
+	}
+	var in isa.Inst
+	first := len(tf.claimed)
+	g := r.sp.at(to)
+	for a, n := to, 0; n < targetRun && !tf.insts.has(a); n++ {
+		r.decode(a, &in)
+		next := a + uint32(in.Len)
+		if in.Flow == isa.Invalid || next > g.end() || tf.insts.next(a+1, next) < next {
+			return tf.reject(first)
+		}
+		if in.Flow == isa.Jump || in.Flow == isa.CondJump {
+			if t := r.sp.off(in.Target); t == none || tf.inside(r, t) {
+				return tf.reject(first)
+			}
+		}
+		tf.claim(a)
+		if in.Flow == isa.Jump || in.Flow == isa.IndirectJump || in.Flow == isa.Return || in.Flow == isa.Trap {
+			break
+		}
+		if a = next; a == g.end() {
+			break
+		}
+	}
+	return true
+}
+
+// reject takes back the instructions claimed from first on.
+func (tf *tableFinder) reject(first int) bool {
+	for _, a := range tf.claimed[first:] {
+		tf.insts.clear(a)
+	}
+	tf.claimed = tf.claimed[:first]
+	return false
+}
+
+// inside says whether off lies inside a known instruction.
+func (tf *tableFinder) inside(r *recovery, off uint32) bool {
+	if tf.insts.has(off) || r.dec.Align() > 1 {
+		return false
+	}
+	var in isa.Inst
+	for n := uint32(1); n < 15 && n <= off-r.sp.at(off).base; n++ {
+		if a := off - n; tf.insts.has(a) {
+			r.decode(a, &in)
+			return uint32(in.Len) > n
+		}
+	}
+	return false
+}

@@ -136,13 +136,13 @@ type How struct {
 
 func (h How) holds(condition string) bool {
 	switch condition {
-	case "default", "module-sync", "development", "production":
-		return condition != "development"
+	case "default", "module-sync":
+		return true
 	case "require":
 		return h.Require
-	case "import", "module":
+	case "import":
 		return !h.Require
-	case "node", "electron":
+	case "node", "electron", "node-addons":
 		return !h.Browser
 	case "browser":
 		return h.Browser

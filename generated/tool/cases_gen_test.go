@@ -101,6 +101,16 @@ var cases = []contractCase{
 		},
 	},
 	{
+		spec:   &compareApplicationVersionsSpec,
+		input:  decoder(DecodeCompareApplicationVersionsInput),
+		output: decoder(DecodeCompareApplicationVersionsOutput),
+		rejects: []reject{
+			{"no right side", `{"left":{"kind":"retained-evidence","evidence_id":"ev_0000000000000000000000000000000000000000000000000000000000000000"}}`, "/right"},
+			{"unknown kind", `{"left":{"kind":"retained-evidence","evidence_id":"ev_0000000000000000000000000000000000000000000000000000000000000000"},"right":{"kind":"retained-evidence","evidence_id":"ev_1111111111111111111111111111111111111111111111111111111111111111"},"kinds":["thing"]}`, "/kinds/0"},
+			{"limit 0", `{"left":{"kind":"retained-evidence","evidence_id":"ev_0000000000000000000000000000000000000000000000000000000000000000"},"right":{"kind":"retained-evidence","evidence_id":"ev_1111111111111111111111111111111111111111111111111111111111111111"},"limit":0}`, "/limit"},
+		},
+	},
+	{
 		spec:   &compareArtifactsSpec,
 		input:  decoder(DecodeCompareArtifactsInput),
 		output: decoder(DecodeCompareArtifactsOutput),
@@ -195,6 +205,14 @@ var cases = []contractCase{
 		rejects: []reject{
 			{"no procedure", `{}`, "/procedure"},
 			{"too deep", `{"procedure":"main","depth":11}`, "/depth"},
+		},
+	},
+	{
+		spec:   &getCppClassesSpec,
+		input:  decoder(DecodeGetCppClassesInput),
+		output: decoder(DecodeGetCppClassesOutput),
+		rejects: []reject{
+			{"limit too large", `{"limit":501}`, "/limit"},
 		},
 	},
 	{
@@ -607,6 +625,14 @@ var cases = []contractCase{
 		rejects: []reject{
 			{"no start", `{}`, "/start"},
 			{"too deep", `{"start":"main","max_depth":51}`, "/max_depth"},
+		},
+	},
+	{
+		spec:   &traceDylibResolutionSpec,
+		input:  decoder(DecodeTraceDylibResolutionInput),
+		output: decoder(DecodeTraceDylibResolutionOutput),
+		rejects: []reject{
+			{"depth 0", `{"max_depth":0}`, "/max_depth"},
 		},
 	},
 	{

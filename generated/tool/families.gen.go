@@ -26,6 +26,8 @@ type AnalysisHandlers interface {
 	FindXrefsToName(context.Context, *FindXrefsToNameInput) (*Finding[FindXrefsToNameOutput], error)
 	// GetCallGraph: Call graph
 	GetCallGraph(context.Context, *GetCallGraphInput) (*Finding[GetCallGraphOutput], error)
+	// GetCppClasses: C++ classes
+	GetCppClasses(context.Context, *GetCppClassesInput) (*Finding[GetCppClassesOutput], error)
 	// GetNavigationContext: Navigation context
 	GetNavigationContext(context.Context, *GetNavigationContextInput) (*GetNavigationContextOutput, error)
 	// GetObjCClasses: Objective-C classes
@@ -72,6 +74,8 @@ type BinaryHandlers interface {
 	InspectSignature(context.Context, *InspectSignatureInput) (*Finding[InspectSignatureOutput], error)
 	// ListArchitectures: Architectures of a binary
 	ListArchitectures(context.Context, *ListArchitecturesInput) (*Finding[ListArchitecturesOutput], error)
+	// TraceDylibResolution: Trace library resolution
+	TraceDylibResolution(context.Context, *TraceDylibResolutionInput) (*Finding[TraceDylibResolutionOutput], error)
 }
 
 // EvidenceHandlers are the tools of family evidence.
@@ -92,6 +96,8 @@ type EvidenceHandlers interface {
 type JavascriptHandlers interface {
 	// AnalyzeJavascriptApplication: JavaScript application
 	AnalyzeJavascriptApplication(context.Context, *AnalyzeJavascriptApplicationInput) (*Finding[AnalyzeJavascriptApplicationOutput], error)
+	// CompareApplicationVersions: Compare two versions of an application
+	CompareApplicationVersions(context.Context, *CompareApplicationVersionsInput) (*Finding[CompareApplicationVersionsOutput], error)
 	// TraceApplicationFeature: Trace a feature
 	TraceApplicationFeature(context.Context, *TraceApplicationFeatureInput) (*Finding[TraceApplicationFeatureOutput], error)
 }
@@ -197,7 +203,7 @@ type Families struct {
 
 // Bindings joins handlers and contracts, in order of tool name.
 func Bindings(f Families) []Binding {
-	list := make([]Binding, 0, 74)
+	list := make([]Binding, 0, 77)
 	if h := f.Analysis; h != nil {
 		list = append(list,
 			sealed(&analyzeFunctionSpec, DecodeAnalyzeFunctionInput, h.AnalyzeFunction),
@@ -208,6 +214,7 @@ func Bindings(f Families) []Binding {
 			sealed(&compareFunctionsSpec, DecodeCompareFunctionsInput, h.CompareFunctions).with(compareFunctionsEvidence),
 			sealed(&findXrefsToNameSpec, DecodeFindXrefsToNameInput, h.FindXrefsToName),
 			sealed(&getCallGraphSpec, DecodeGetCallGraphInput, h.GetCallGraph),
+			sealed(&getCppClassesSpec, DecodeGetCppClassesInput, h.GetCppClasses),
 			plain(&getNavigationContextSpec, DecodeGetNavigationContextInput, h.GetNavigationContext),
 			sealed(&getObjCClassesSpec, DecodeGetObjCClassesInput, h.GetObjCClasses),
 			sealed(&getObjCProtocolsSpec, DecodeGetObjCProtocolsInput, h.GetObjCProtocols),
@@ -235,6 +242,7 @@ func Bindings(f Families) []Binding {
 			sealed(&inspectPlistSpec, DecodeInspectPlistInput, h.InspectPlist),
 			sealed(&inspectSignatureSpec, DecodeInspectSignatureInput, h.InspectSignature),
 			sealed(&listArchitecturesSpec, DecodeListArchitecturesInput, h.ListArchitectures),
+			sealed(&traceDylibResolutionSpec, DecodeTraceDylibResolutionInput, h.TraceDylibResolution),
 		)
 	}
 	if h := f.Evidence; h != nil {
@@ -249,6 +257,7 @@ func Bindings(f Families) []Binding {
 	if h := f.Javascript; h != nil {
 		list = append(list,
 			sealed(&analyzeJavascriptApplicationSpec, DecodeAnalyzeJavascriptApplicationInput, h.AnalyzeJavascriptApplication),
+			sealed(&compareApplicationVersionsSpec, DecodeCompareApplicationVersionsInput, h.CompareApplicationVersions).with(compareApplicationVersionsEvidence),
 			sealed(&traceApplicationFeatureSpec, DecodeTraceApplicationFeatureInput, h.TraceApplicationFeature).with(traceApplicationFeatureEvidence),
 		)
 	}
@@ -320,6 +329,7 @@ func Specs() []*Spec {
 		&binarySessionSpec,
 		&closeBinarySpec,
 		&commentSpec,
+		&compareApplicationVersionsSpec,
 		&compareArtifactsSpec,
 		&compareBundlesSpec,
 		&compareFunctionsSpec,
@@ -331,6 +341,7 @@ func Specs() []*Spec {
 		&extractArtifactSpec,
 		&findXrefsToNameSpec,
 		&getCallGraphSpec,
+		&getCppClassesSpec,
 		&getEvidenceBundleSpec,
 		&getNavigationContextSpec,
 		&getObjCClassesSpec,
@@ -379,6 +390,7 @@ func Specs() []*Spec {
 		&setNamesSpec,
 		&traceApplicationFeatureSpec,
 		&traceCallPathSpec,
+		&traceDylibResolutionSpec,
 		&traceFeatureSpec,
 		&traceNativeValuesSpec,
 		&unsetBookmarkSpec,

@@ -25,7 +25,7 @@ func (h *Handlers) TraceApplicationFeature(ctx context.Context, in *tool.TraceAp
 	if err != nil {
 		return nil, err
 	}
-	observations, err := observationsOf(app, in.NativeObservations)
+	observations, err := observationsOf(app, in.NativeObservations, "/native_observations")
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func sidesOf(d tool.TraceApplicationFeatureInputDirection) []feature.Side {
 
 // observationsOf are records about native add-ons, by the digest of what they are
 // about. A record about something that the application does not have is refused.
-func observationsOf(app *recorded.Application, records []model.EvidenceRecord) (map[string][]*model.EvidenceRecord, error) {
+func observationsOf(app *recorded.Application, records []model.EvidenceRecord, pointer string) (map[string][]*model.EvidenceRecord, error) {
 	addons := map[string]bool{}
 	for i := range app.Graph.Nodes {
 		if n := &app.Graph.Nodes[i]; n.Kind == model.ApplicationNodeKindNativeAddon && n.Identity.SHA256 != nil {
@@ -101,7 +101,7 @@ func observationsOf(app *recorded.Application, records []model.EvidenceRecord) (
 	}
 	out := map[string][]*model.EvidenceRecord{}
 	for i := range records {
-		r, pointer := &records[i], fmt.Sprintf("/native_observations/%d", i)
+		r, pointer := &records[i], fmt.Sprintf("%s/%d", pointer, i)
 		if _, err := evidence.Verify(r.AppendJSON(nil)); err != nil {
 			return nil, recorded.Unsound(r, pointer, err.Error())
 		}

@@ -1,0 +1,338 @@
+package versions
+
+import (
+	"bytes"
+	"slices"
+
+	"rea/generated/model"
+)
+
+// A judge says what became of nodes once they are matched.
+type judge struct {
+	m *matcher
+	// candidates of nodes without a match, by what they may be known by.
+	known [2]map[string][]int
+	// settled statuses of modules, by row on the left; they are asked for while
+	// the files that hold them are judged.
+	modules map[int]Item
+	groups  [2]bool // a side has groups that took in or gave away modules
+}
+
+func newJudge(m *matcher) *judge {
+	j := &judge{m: m, modules: map[int]Item{}}
+	for n, s := range []*side{m.l, m.r} {
+		j.known[n] = map[string][]int{}
+		for i := range s.pair {
+			if s.pair[i] >= 0 || !s.compared(i) {
+				continue
+			}
+			for _, k := range j.traces(s, i) {
+				j.known[n][k] = append(j.known[n][k], i)
+			}
+		}
+	}
+	for i := range m.l.pair {
+		if m.l.pair[i] >= 0 && m.l.isModule(i) {
+			j.modules[i] = j.module(i, m.l.pair[i])
+		}
+	}
+	for n, s := range []*side{m.l, m.r} {
+		for i := range s.pair {
+			if s.node(i).Kind != model.ApplicationNodeKindModuleGroup {
+				continue
+			}
+			l := i
+			if n == 1 {
+				l = s.pair[i]
+			}
+			if s.pair[i] < 0 || j.modules[l].Status != Unchanged {
+				j.groups[n] = true
+			}
+		}
+	}
+	return j
+}
+
+// traces are what a node without a match may be known by.
+func (j *judge) traces(s *side, i int) []string {
+	kind := string(s.node(i).Kind)
+	var out []string
+	add := func(what, value string) {
+		if value != "" {
+			out = append(out, what+"\x00"+value)
+		}
+	}
+	switch {
+	case s.isModule(i):
+		add("digest", s.sha256(i))
+		add("normal", byNormal(s, i))
+		add("structure", byStructure(s, i))
+		add("path", s.text(i, "path"))
+	case s.isFile(i), s.node(i).Kind == model.ApplicationNodeKindSourceModule:
+		add("digest"+kind, s.sha256(i))
+		add("normal"+kind, byNormal(s, i))
+	default:
+		add("named"+kind, joined(s.label(i)))
+		if around := j.m.around(s, i); s.label(i) == "" && around != "" {
+			add("around"+kind, around)
+		}
+	}
+	return out
+}
+
+// maxCandidates bounds those of one node.
+const maxCandidates = 1000
+
+// lone is what became of a node without a match.
+func (j *judge) lone(i int, own, other *side) Item {
+	it := Item{Left: i, Right: -1, Status: Removed, Basis: None}
+	n, groups := 1, j.groups[1]
+	if own == j.m.r {
+		it.Left, it.Right, it.Status = -1, i, Added
+		n, groups = 0, j.groups[0]
+	}
+	for _, k := range j.traces(own, i) {
+		it.Candidates = append(it.Candidates, j.known[n][k]...)
+	}
+	slices.Sort(it.Candidates)
+	it.Candidates = slices.Compact(it.Candidates)
+	it.Candidates = it.Candidates[:min(len(it.Candidates), maxCandidates)]
+	side := "the right side"
+	if own == j.m.r {
+		side = "the left side"
+	}
+	switch {
+	case own.state(i) == model.ApplicationFileStateContradicted:
+		it.Status, it.Reason = Contradiction, "its bytes contradict what their archive declares"
+	case len(it.Candidates) > 0:
+		it.Status, it.Reason = Ambiguous, "several could be it"
+	case own.isFile(i) && other.coverage.Files:
+		it.Status, it.Reason = Unknown, "not all files of "+side+" were read"
+	case !own.isFile(i) && other.coverage.Code:
+		it.Status, it.Reason = Unknown, "not all code of "+side+" was read"
+	case own.isModule(i) && groups:
+		it.Status, it.Reason = Unknown, side+" has modules joined into groups, and it may be in one"
+	case own.node(i).Kind == model.ApplicationNodeKindSourceModule && !other.mapped:
+		it.Status, it.Reason = Unknown, side+" has no source maps that name original files"
+	}
+	return it
+}
+
+// pair is what became of two nodes that are one.
+func (j *judge) pair(l, r int) Item {
+	it, ok := j.modules[l]
+	switch {
+	case ok:
+	case j.m.l.isFile(l):
+		it = j.file(l, r)
+	case j.m.l.node(l).Kind == model.ApplicationNodeKindSourceModule:
+		it = j.source(l, r)
+	default:
+		it = j.fact(l, r)
+	}
+	if j.m.l.state(l) == model.ApplicationFileStateContradicted || j.m.r.state(r) == model.ApplicationFileStateContradicted {
+		it.Status, it.Reason = Contradiction, "its bytes contradict what their archive declares"
+		it.Dimensions = add(it.Dimensions, InAvailability)
+	}
+	return it
+}
+
+func add(list []Dimension, d Dimension) []Dimension {
+	if slices.Contains(list, d) {
+		return list
+	}
+	return append(list, d)
+}
+
+func (j *judge) begin(l, r int) Item {
+	return Item{Left: l, Right: r, Status: Unchanged, Basis: j.m.l.basis[l]}
+}
+
+// partial reports whether a file that holds either node was not read completely.
+func (j *judge) partial(l, r int) bool {
+	return j.m.l.state(l) == model.ApplicationFileStatePartial || j.m.r.state(r) == model.ApplicationFileStatePartial
+}
+
+// module compares modules of bundles.
+func (j *judge) module(l, r int) Item {
+	it := j.begin(l, r)
+	a, b := j.m.l, j.m.r
+	normal := a.text(l, "normal_sha256")
+	equal := a.sha256(l) == b.sha256(r)
+	switch loads := j.m.sameLoads(l, r); {
+	case !equal && (normal == "" || normal != b.text(r, "normal_sha256")):
+		it.Status = Changed
+		it.Dimensions = add(it.Dimensions, InContent)
+		j.edges(&it, l, r)
+	case loads == differ:
+		it.Status = Changed
+		it.Dimensions = add(it.Dimensions, InRelationships)
+		j.edges(&it, l, r)
+	case loads == unclear:
+		it.Status, it.Reason = Unknown, "it loads modules that could not be matched"
+	case !equal && j.partial(l, r):
+		it.Status, it.Reason = Unknown, "its file was not read completely"
+	default:
+		it.Rewritten = !equal
+	}
+	j.properties(&it, l, r)
+	p, q := a.text(l, "path"), b.text(r, "path")
+	moved := p != "" && q != "" && p != q
+	if f, g := a.fileOf[l], b.fileOf[r]; f >= 0 && g >= 0 && a.pair[f] >= 0 && a.pair[f] != g {
+		moved = true
+	}
+	if moved {
+		it.Dimensions = add(it.Dimensions, InLocation)
+		if it.Status == Unchanged {
+			it.Status = Moved
+		}
+	}
+	return it
+}
+
+// file compares files.
+func (j *judge) file(l, r int) Item {
+	it := j.begin(l, r)
+	a, b := j.m.l, j.m.r
+	x, y := a.sha256(l), b.sha256(r)
+	code := a.node(l).Kind == model.ApplicationNodeKindJavascriptAsset
+	switch {
+	case x == "" || y == "":
+		it.Status, it.Reason = Unknown, "its bytes were not read"
+		it.Dimensions = add(it.Dimensions, InAvailability)
+	case x == y && code && j.m.sameLoads(l, r) == differ:
+		it.Status = Changed // what it asks for is another file now
+		it.Dimensions = add(it.Dimensions, InRelationships)
+		j.edges(&it, l, r)
+	case x == y:
+	case code && j.rewritten(l, r):
+		it.Rewritten = true
+	default:
+		it.Status = Changed
+		it.Dimensions = add(it.Dimensions, InContent)
+		j.properties(&it, l, r)
+		j.edges(&it, l, r)
+	}
+	if a.key(l) != b.key(r) {
+		it.Dimensions = add(it.Dimensions, InLocation)
+		if it.Status == Unchanged {
+			it.Status = Moved
+		}
+	}
+	return it
+}
+
+// rewritten reports whether two files of code with different bytes do the same:
+// their normal forms are equal and all in them is unchanged.
+func (j *judge) rewritten(l, r int) bool {
+	a, b := j.m.l, j.m.r
+	if n := a.text(l, "normal_sha256"); n == "" || n != b.text(r, "normal_sha256") || j.partial(l, r) || j.m.sameLoads(l, r) != same {
+		return false
+	}
+	held := 0
+	for _, e := range a.out[l] {
+		edge := &a.app.Graph.Edges[e]
+		if edge.Relation != model.ApplicationRelationContains || !a.isModule(int(edge.To)) {
+			continue
+		}
+		held++
+		if it, ok := j.modules[int(edge.To)]; !ok || it.Status != Unchanged && it.Status != Moved || b.fileOf[it.Right] != r {
+			return false
+		}
+	}
+	for _, e := range b.out[r] {
+		edge := &b.app.Graph.Edges[e]
+		if edge.Relation == model.ApplicationRelationContains && b.isModule(int(edge.To)) {
+			held--
+		}
+	}
+	return held == 0
+}
+
+// source compares original files.
+func (j *judge) source(l, r int) Item {
+	it := j.begin(l, r)
+	switch x, y := j.m.l.sha256(l), j.m.r.sha256(r); {
+	case x == "" || y == "":
+		it.Status, it.Reason = Unknown, "a source map does not hold its text"
+		it.Dimensions = add(it.Dimensions, InAvailability)
+	case x != y:
+		it.Status = Changed
+		it.Dimensions = add(it.Dimensions, InContent)
+	case j.m.l.key(l) != j.m.r.key(r):
+		it.Status = Moved
+		it.Dimensions = add(it.Dimensions, InLocation)
+	}
+	return it
+}
+
+// fact compares what code names or does.
+func (j *judge) fact(l, r int) Item {
+	it := j.begin(l, r)
+	j.properties(&it, l, r)
+	if j.m.l.node(l).Kind == model.ApplicationNodeKindPackage {
+		if j.m.l.sha256(l) != j.m.r.sha256(r) {
+			it.Dimensions = add(it.Dimensions, InContent)
+		}
+		if j.m.l.key(l) != j.m.r.key(r) {
+			it.Dimensions = add(it.Dimensions, InLocation)
+		}
+	}
+	if !slices.Equal(it.Dimensions, []Dimension{InLocation}) && len(it.Dimensions) > 0 {
+		it.Status = Changed
+	} else if len(it.Dimensions) > 0 {
+		it.Status = Moved
+	}
+	switch j.edges(&it, l, r) {
+	case differ:
+		it.Status = Changed
+		it.Dimensions = add(it.Dimensions, InRelationships)
+	case unclear:
+		if it.Status == Unchanged {
+			it.Status, it.Reason = Unknown, "what uses it could not be matched"
+		}
+	}
+	if it.Basis == Order && it.Status == Unchanged {
+		it.Status, it.Reason = Unknown, "others like it stand beside it"
+	}
+	return it
+}
+
+// maxChanges bounds those of one item.
+const maxChanges = 200
+
+func (it *Item) change(d Dimension, name string, left, right []byte) {
+	it.Dimensions = add(it.Dimensions, d)
+	if len(it.Changes) < maxChanges {
+		it.Changes = append(it.Changes, Change{d, name, left, right})
+	} else if it.Reason == "" {
+		it.Reason = "more changed than is listed"
+	}
+}
+
+// properties compares what two nodes say of themselves.
+func (j *judge) properties(it *Item, l, r int) {
+	x, y := j.m.l.node(l).Properties, j.m.r.node(r).Properties
+	names := append(j.m.l.stated(l), j.m.r.stated(r)...)
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		j.value(it, name, x[name], y[name], 0)
+	}
+}
+
+// value compares two values, members of objects one by one.
+func (j *judge) value(it *Item, name string, x, y []byte, depth int) {
+	if bytes.Equal(x, y) {
+		return
+	}
+	a, b := members(x), members(y)
+	if a == nil || b == nil || depth == 8 {
+		it.change(InProperties, name, x, y)
+		return
+	}
+	names := append(keysOf(a), keysOf(b)...)
+	slices.Sort(names)
+	for _, n := range slices.Compact(names) {
+		j.value(it, name+"."+n, a[n], b[n], depth+1)
+	}
+}

@@ -289,7 +289,8 @@ func TestSameTwice(t *testing.T) {
 // TestSelection: only what is selected is listed, and what leads to it is read.
 func TestSelection(t *testing.T) {
 	inner := zipped(t, zip.Deflate, file{"dir/a", []byte("a")}, file{"dir/b", []byte("b")}, file{"c", []byte("c")})
-	path := written(t, tarred(t, file{"in.zip", inner}, file{"other.zip", inner}, file{"dir/x", []byte("x")}, file{"dir2", []byte("y")}))
+	archive := tarred(t, file{"in.zip", inner}, file{"other.zip", inner}, file{"dir/x", []byte("x")}, file{"dir2", []byte("y")})
+	path, packed := written(t, archive), written(t, gzipped(archive))
 	for _, tt := range []struct {
 		selected []string
 		want     []string
@@ -310,6 +311,10 @@ func TestSelection(t *testing.T) {
 		}
 		if len(got) != len(tt.want) || !reflect.DeepEqual(res.Missed, tt.missed) {
 			t.Errorf("%v: %d entries, missed %v", tt.selected, len(got), res.Missed)
+		}
+		// The same in a compressed file, whose stream has no name.
+		if got := items(walk(t, packed, inventory.Options{Select: tt.selected})); len(got) != len(tt.want)+1 || got["!/"] == nil {
+			t.Errorf("%v: %d entries in the compressed file", tt.selected, len(got))
 		}
 	}
 }

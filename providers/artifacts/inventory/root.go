@@ -100,6 +100,8 @@ func (w *walk) root(r *rootFile) (*Item, error) {
 		case format != "":
 			it.Identity = Identity{Format: format, Kind: KindContainer}
 			open = openerOf(format)
+		case it.Kind == KindContainer:
+			it.note("what a %s holds is not read", it.Format)
 		}
 	}
 	// Ancestors compare digests, so a container in the root waits for the root's.

@@ -18,7 +18,7 @@ func newSelection(paths []string) *selection {
 	if paths == nil {
 		return nil
 	}
-	s := &selection{paths: map[string]bool{}, leads: map[string]bool{}}
+	s := &selection{paths: map[string]bool{}, leads: map[string]bool{container.Inside: len(paths) > 0}}
 	for _, p := range paths {
 		s.paths[trim(p)] = false
 		for i := 0; ; {

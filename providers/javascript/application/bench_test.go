@@ -15,8 +15,6 @@ import (
 	"rea/providers/javascript/tree"
 )
 
-var bounds = tree.Options{MaxFiles: 100_000, MaxFileBytes: 128 << 20, MaxTextBytes: 512 << 20, MaxTotalBytes: 16 << 30, MaxDepth: 4}
-
 // BenchmarkAnalyze is the whole analysis, from reading files to the document.
 func BenchmarkAnalyze(b *testing.B) {
 	dir := jstest.Packages(b, "lodash@4.17.21", "react-dom@18.3.1", "three@0.170.0", "typescript@5.7.2", "monaco-editor@0.52.2")

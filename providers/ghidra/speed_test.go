@@ -38,16 +38,23 @@ func TestSpeed(t *testing.T) {
 	if best > time.Millisecond {
 		t.Errorf("a question and its answer take %v", best)
 	}
-	start := time.Now()
-	rows := 0
-	for _, err := range eng.Procedures(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
+	list := time.Hour
+	for range 3 { // the best of some: other work on the machine is not measured
+		eng := running(t, scripted.Behaviour{Rows: 10_000})
+		start := time.Now()
+		rows := 0
+		for _, err := range eng.Procedures(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows++
 		}
-		rows++
+		if list = min(list, time.Since(start)); rows != 10_000 {
+			t.Errorf("%d rows", rows)
+		}
 	}
-	if took := time.Since(start); rows != 10_000 || took > 200*time.Millisecond {
-		t.Errorf("%d rows take %v", rows, took)
+	if list > 200*time.Millisecond {
+		t.Errorf("10,000 rows take %v", list)
 	}
 }
 

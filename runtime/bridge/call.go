@@ -201,8 +201,8 @@ func (r *run) write(q question) error {
 	if err != nil {
 		return err
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.writing.Lock()
+	defer r.writing.Unlock()
 	r.conn.SetWriteDeadline(time.Now().Add(writeTimeout))
 	if _, err := r.conn.Write(frame); err != nil {
 		// A frame that was written in part makes the rest unreadable.

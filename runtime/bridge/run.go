@@ -43,10 +43,11 @@ type run struct {
 	broken chan struct{} // closed when there will be no more answers
 	cause  error         // set before broken is closed
 
-	mu      sync.Mutex // of what follows, and of writing
+	writing sync.Mutex // of frames, which must not mix
+
+	mu      sync.Mutex // of what follows
 	next    int64
 	pending *pending
-	quitted bool
 }
 
 func (r *run) enter(phase string) {
@@ -296,27 +297,19 @@ func (r *run) setBroken(err error) {
 	close(r.broken)
 }
 
-// quit asks the script to end the engine, then ends what is ours of it. Of an
-// engine that runs in a process of somebody else only our document is closed.
+// quit ends what is ours of the engine. One that runs in a process of somebody
+// else is asked to let go of our document, and has a moment for it.
 func (r *run) quit() {
-	r.mu.Lock()
-	r.quitted = true
-	r.mu.Unlock()
-	select {
-	case <-r.ready:
-		if r.err == nil {
-			r.write(question{Quit: true})
-			if r.foreign {
-				select {
-				case <-r.broken:
-				case <-time.After(r.link.config.Grace):
-				}
-			}
+	ready := isClosed(r.ready) && r.err == nil
+	if ready && r.foreign {
+		go r.write(question{Quit: true})
+		select {
+		case <-r.broken:
+		case <-time.After(r.link.config.Grace):
 		}
-	default:
 	}
 	r.cancel(errClosed)
-	if r.conn != nil && isClosed(r.ready) {
+	if ready {
 		r.conn.SetDeadline(time.Unix(1, 0))
 	}
 }

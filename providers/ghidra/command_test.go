@@ -1,0 +1,207 @@
+//go:build unix
+
+package ghidra
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"rea/providers/enginetest/scripted"
+)
+
+// command builds the program and says how to run it with a scripted Ghidra,
+// with temporary files in a directory of the test.
+func command(t *testing.T, h *harness) func(args ...string) *exec.Cmd {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("builds the program")
+	}
+	bin := filepath.Join(t.TempDir(), "rea")
+	if out, err := exec.Command("go", "build", "-o", bin, "rea/cmd/rea").CombinedOutput(); err != nil {
+		t.Skipf("the program does not build: %s", out)
+	}
+	return func(args ...string) *exec.Cmd {
+		cmd := exec.Command(bin, args...)
+		cmd.Env = append(os.Environ(), "TMPDIR="+h.base, InstallSetting+"="+h.provider.Getenv(InstallSetting), JavaSetting+"="+h.provider.Getenv(JavaSetting))
+		return cmd
+	}
+}
+
+// TestCommand_signalled_twice: what starts a program often signals it and its
+// group, and the engine is released all the same.
+func TestCommand_signalled_twice(t *testing.T) {
+	h := newHarness(t, scripted.Behaviour{Delay: time.Minute}, nil)
+	rea := command(t, h)
+	cmd := rea("list-procedures", "--provider", ID, program(t))
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, func() bool { return len(h.processes()) > 0 }, func() any { return "not started" })
+	for range 3 {
+		cmd.Process.Signal(syscall.SIGINT)
+	}
+	var exit *exec.ExitError
+	if err := cmd.Wait(); err == nil {
+		t.Error("a command that was stopped ends well")
+	} else if exit, _ = err.(*exec.ExitError); exit == nil || exit.ExitCode() != 130 {
+		t.Errorf("it ends with %v", err)
+	}
+	h.clean(t)
+}
+
+// client speaks MCP with a server.
+type client struct {
+	t    *testing.T
+	in   io.Writer
+	out  *bufio.Scanner
+	next int
+}
+
+func (c *client) send(v map[string]any) {
+	c.t.Helper()
+	v["jsonrpc"] = "2.0"
+	data, err := json.Marshal(v)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if _, err := c.in.Write(append(data, '\n')); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+type message struct {
+	ID     int    `json:"id"`
+	Method string `json:"method"`
+	Result struct {
+		IsError bool `json:"isError"`
+		Content []struct {
+			Text string `json:"text"`
+		} `json:"content"`
+	} `json:"result"`
+	Params struct {
+		Message string `json:"message"`
+	} `json:"params"`
+}
+
+func (c *client) receive() (m message) {
+	c.t.Helper()
+	if !c.out.Scan() {
+		c.t.Fatalf("the server has ended: %v", c.out.Err())
+	}
+	if err := json.Unmarshal(c.out.Bytes(), &m); err != nil {
+		c.t.Fatalf("%v: %s", err, c.out.Bytes())
+	}
+	return m
+}
+
+// begin sends a call and gives its id.
+func (c *client) begin(tool string, args map[string]any) int {
+	c.t.Helper()
+	c.next++
+	c.send(map[string]any{"id": c.next, "method": "tools/call", "params": map[string]any{
+		"name": tool, "arguments": args, "_meta": map[string]any{"progressToken": tool},
+	}})
+	return c.next
+}
+
+// call waits for the reply, and collects what came before it.
+func (c *client) call(tool string, args map[string]any) (reply message, progress []string) {
+	c.t.Helper()
+	id := c.begin(tool, args)
+	for {
+		m := c.receive()
+		if m.ID == id && m.Method == "" {
+			return m, progress
+		}
+		if m.Method == "notifications/progress" {
+			progress = append(progress, m.Params.Message)
+		}
+	}
+}
+
+func text(m message) string {
+	var all, compact bytes.Buffer
+	for _, c := range m.Result.Content {
+		all.WriteString(c.Text)
+	}
+	if json.Compact(&compact, all.Bytes()) != nil {
+		return all.String()
+	}
+	return compact.String()
+}
+
+// TestServer_recovers: a client gives up a cold start, sees what the engine does,
+// closes, opens again and gets its answer, all on one connection.
+func TestServer_recovers(t *testing.T) {
+	h := newHarness(t, scripted.Behaviour{Delay: time.Minute}, nil)
+	cmd := command(t, h)("mcp")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	cmd.Stderr = &log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { in.Close() })
+	scanner := bufio.NewScanner(out)
+	scanner.Buffer(nil, 32<<20)
+	c := &client{t: t, in: in, out: scanner}
+	c.send(map[string]any{"id": 1000, "method": "initialize", "params": map[string]any{
+		"protocolVersion": "2025-06-18", "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "test", "version": "1"},
+	}})
+	c.receive()
+	c.send(map[string]any{"method": "notifications/initialized"})
+	open := map[string]any{"path": program(t), "provider_id": ID}
+	if m, _ := c.call("open_binary", open); m.Result.IsError || !strings.Contains(text(m), `"selection_source":"request"`) {
+		t.Fatalf("open: %s", text(m))
+	}
+	id := c.begin("binary_overview", map[string]any{})
+	eventually(t, func() bool { return len(h.processes()) > 0 }, func() any { return "not started" })
+	m, _ := c.call("binary_session", map[string]any{})
+	if !strings.Contains(text(m), `"analysis_activity":{"status":"busy","running":1,"queued":0,"phase":"starting and analysing"}`) || !strings.Contains(text(m), `"state":"verified"`) {
+		t.Errorf("while it starts: %s", text(m))
+	}
+	c.send(map[string]any{"method": "notifications/cancelled", "params": map[string]any{"requestId": id}})
+	eventually(t, func() bool { return len(h.processes()) == 0 }, func() any { return h.processes() })
+	if m, _ := c.call("close_binary", map[string]any{}); m.Result.IsError {
+		t.Errorf("close: %s", text(m))
+	}
+	left, err := os.ReadDir(h.base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range left {
+		if _, err := os.Stat(filepath.Join(h.base, e.Name(), "project")); err == nil {
+			t.Errorf("%s is left", e.Name())
+		}
+	}
+	java := filepath.Join(h.provider.Getenv(JavaSetting), "bin", "java")
+	if err := scripted.Install(java, scripted.Behaviour{Engine: ID, Version: "12.0"}); err != nil {
+		t.Fatal(err)
+	}
+	if m, _ := c.call("open_binary", open); m.Result.IsError {
+		t.Fatalf("open again: %s", text(m))
+	}
+	if m, _ := c.call("binary_overview", map[string]any{}); m.Result.IsError || !strings.Contains(text(m), `"provider":{"id":"ghidra","name":"Ghidra","version":"12.0"}`) {
+		t.Errorf("overview: %s", text(m))
+	}
+	in.Close()
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("the server ends with %v: %s", err, log.String())
+	}
+}

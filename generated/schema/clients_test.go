@@ -20,20 +20,27 @@ import (
 const (
 	fullLimit    = 4800  // beyond about 5,000 bytes one client drops every description
 	compactLimit = 13312 // the largest input that a strict API was seen to take
-	totalLimit   = 70 << 10
+	nativeLimit  = 70 << 10
+	totalLimit   = 128 << 10
 	deepest      = 10
 )
 
 // overLimit are the full inputs above fullLimit, references expanded, with their
 // sizes: they take whole Evidence records, whose form leaves no choice.
 var overLimit = map[string]int{
-	"compare_artifacts":     11420,
-	"compare_functions":     11334,
-	"inspect_analysis_view": 6656,
+	"compare_application_versions": 22735,
+	"compare_artifacts":            11420,
+	"compare_functions":            11334,
+	"inspect_analysis_view":        6661,
+	"trace_application_feature":    12219,
 }
 
+// nativeFamilies are what an agent needs for native binaries; --toolsets shows
+// them alone.
+var nativeFamilies = []string{"session", "evidence", "native", "analysis", "binary"}
+
 // reducedForms are the tools whose compact input has no room for its structure.
-var reducedForms []string
+var reducedForms = []string{"compare_application_versions"}
 
 type object = map[string]any
 
@@ -275,9 +282,13 @@ func TestCompact_structure_is_that_of_full(t *testing.T) {
 
 func TestInventory_fits_into_model_requests(t *testing.T) {
 	name := regexp.MustCompile(`^[a-z][a-z0-9_]{0,49}$`)
-	total := 0
+	total, native := 0, 0
 	for _, spec := range tool.Specs() {
-		total += len(spec.Name) + len(spec.Description) + len(schema.Input(spec.Name, schema.Full))
+		n := len(spec.Name) + len(spec.Description) + len(schema.Input(spec.Name, schema.Full))
+		total += n
+		if slices.Contains(nativeFamilies, spec.Family) {
+			native += n
+		}
 		if !name.MatchString(spec.Name) {
 			t.Errorf("tool name %q", spec.Name)
 		}
@@ -285,7 +296,10 @@ func TestInventory_fits_into_model_requests(t *testing.T) {
 			t.Errorf("%s has no description", spec.Name)
 		}
 	}
-	t.Logf("%d tools, %d bytes of names, descriptions and inputs", len(tool.Specs()), total)
+	t.Logf("%d tools, %d bytes of names, descriptions and inputs; %d of them for native binaries", len(tool.Specs()), total, native)
+	if native > nativeLimit {
+		t.Errorf("names, descriptions and inputs of the tools for native binaries take %d bytes, the limit is %d", native, nativeLimit)
+	}
 	if total > totalLimit {
 		t.Errorf("names, descriptions and inputs take %d bytes, the limit is %d", total, totalLimit)
 	}

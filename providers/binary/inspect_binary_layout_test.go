@@ -204,7 +204,7 @@ func TestLayoutPages(t *testing.T) {
 	if len(r.Limitations) != 5 {
 		t.Errorf("limitations = %q", r.Limitations)
 	}
-	if end, _ := layout(t, h, `{"symbol_offset":9223372036854775807,"relocation_offset":9223372036854775807,"relocation_limit":5000}`); len(end.Symbols.Items)+len(end.Relocations.Items) != 0 || end.Symbols.NextOffset != nil {
+	if end, _ := layout(t, h, `{"symbol_offset":1000000000,"relocation_offset":1000000000,"relocation_limit":5000}`); len(end.Symbols.Items)+len(end.Relocations.Items) != 0 || end.Symbols.NextOffset != nil {
 		t.Errorf("behind the end: %+v", end.Symbols)
 	}
 }

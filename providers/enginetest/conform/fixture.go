@@ -1,10 +1,12 @@
 package conform
 
 import (
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -106,9 +108,9 @@ func Build(t T, replace ...string) *Fixture {
 	}
 	dir := t.TempDir()
 	var files []string
-	for name, text := range sources {
+	for _, name := range slices.Sorted(maps.Keys(sources)) { // in link order
 		file := filepath.Join(dir, name)
-		if err := os.WriteFile(file, []byte(strings.NewReplacer(replace...).Replace(text)), 0o600); err != nil {
+		if err := os.WriteFile(file, []byte(strings.NewReplacer(replace...).Replace(sources[name])), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		files = append(files, file)

@@ -2,7 +2,8 @@
 // testdata is a script (see testscript) that runs the built program.
 //
 // Variables: $ls is /bin/ls, $menu and $stripped are fixtures built by gcc, with
-// and without symbols, $text is a file that is no program. Scripts that need
+// and without symbols, $text is a file that is no program, $macho a program for
+// macOS, $universal one of two architectures, and $rea the program itself. Scripts that need
 // what a machine lacks are skipped by conditions: [fixtures], [bash], [zsh], [fish].
 package script
 
@@ -47,6 +48,14 @@ func TestScripts(t *testing.T) {
 			env.Setenv("menu", filepath.Join(fixtures, "menu"))
 			env.Setenv("stripped", filepath.Join(fixtures, "stripped"))
 			env.Setenv("ls", "/bin/ls")
+			env.Setenv("rea", rea)
+			for name, sample := range map[string]string{"macho": "throw_arm64", "universal": "universal.o"} {
+				path, err := filepath.Abs(filepath.Join("../../providers/format/macho/testdata", sample))
+				if err != nil {
+					return err
+				}
+				env.Setenv(name, path)
+			}
 			return os.WriteFile(filepath.Join(env.WorkDir, "text"), []byte("no program\n"), 0o600)
 		},
 		Condition: func(name string) (bool, error) {

@@ -308,18 +308,24 @@ func (r *recovery) indexStubs() {
 // rangesOf returns the byte ranges of f: its stated extents, or else its
 // blocks joined over padding and dead code between them.
 func (r *recovery) rangesOf(f *fn) []span {
+	var out []span
 	if len(f.extents) > 0 {
-		var out []span
-		for _, e := range f.extents {
-			if n := len(out); n > 0 && out[n-1].hi == e.lo {
-				out[n-1].hi = e.hi
+		all := slices.Clone(f.extents)
+		for _, b := range f.blocks { // code behind a stated end, which the function runs on into
+			if !f.inside(b.start) || !f.inside(b.end-1) {
+				all = append(all, span{b.start, b.end})
+			}
+		}
+		slices.SortFunc(all, func(a, b span) int { return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(a.hi, b.hi)) })
+		for _, e := range all {
+			if n := len(out); n > 0 && out[n-1].hi >= e.lo {
+				out[n-1].hi = max(out[n-1].hi, e.hi)
 				continue
 			}
 			out = append(out, e)
 		}
 		return out
 	}
-	var out []span
 	for _, b := range f.blocks {
 		if n := len(out); n > 0 {
 			last := &out[n-1]

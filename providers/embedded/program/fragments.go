@@ -70,12 +70,16 @@ func (r *recovery) mergeParts() (bool, error) {
 			merges = append(merges, merge{c, p})
 		}
 	}
+	merged := newBitset(r.sp.size)
+	for _, m := range merges {
+		merged.set(m.part)
+	}
 	// parts nothing jumps to: their own jumps back name the parent
 	for _, f := range r.funcs {
 		if _, orphan := r.parts[f.entry]; !orphan {
 			continue
 		}
-		if slices.ContainsFunc(merges, func(m merge) bool { return m.part == f.entry }) {
+		if merged.has(f.entry) {
 			continue
 		}
 		for _, e := range f.exits {
@@ -195,10 +199,12 @@ func (r *recovery) parentOf(c uint32, group []incoming, orphan bool) *fn {
 			single = false
 		}
 	}
-	if orphan {
-		for _, g := range group {
-			if g.from != self {
-				return g.from
+	if orphan { // a jump or a landing pad names the parent, running on into it hardly, behind a call not at all
+		for _, k := range [...]exitKind{exitJump, exitCond, exitFall} {
+			for _, g := range group {
+				if g.from != self && (g.kind == k || k == exitJump && g.pad) {
+					return g.from
+				}
 			}
 		}
 		return nil
@@ -256,24 +262,27 @@ func (r *recovery) besidePart(c uint32) bool {
 }
 
 // orphanParts marks starts that lie among parts, that nothing leads to and
-// that never return: parts whose parents no longer jump to them.
+// that never return and have no frame to set up: parts whose parents no longer
+// jump to them.
 func (r *recovery) orphanParts(called bitset, ins []incoming) {
 	reached := newBitset(r.sp.size)
 	for _, x := range ins {
 		reached.set(x.to)
 	}
 	align := r.usualAlignment()
-	for again := true; again; {
-		again = false
-		for _, f := range r.funcs {
-			o := f.entry
-			if _, part := r.parts[o]; part || !f.noReturn || r.why[o].ev != ByUnwind || r.vouched.has(o) || called.has(o) || reached.has(o) || r.alts[o] {
-				continue
-			}
-			if r.besidePart(o) || align == 16 && r.sp.addr(o)%16 != 0 {
-				r.parts[o] = none
-				again = true
-			}
+	judge := func(f *fn) {
+		o := f.entry
+		if _, part := r.parts[o]; part || !f.noReturn || r.why[o].ev != ByUnwind || r.vouched.has(o) || called.has(o) || reached.has(o) || r.alts[o] || r.opensFrame(o) {
+			return
 		}
+		if r.besidePart(o) || align == 16 && r.sp.addr(o)%16 != 0 {
+			r.parts[o] = none
+		}
+	}
+	for _, f := range r.funcs { // a part makes parts of its neighbours on either side
+		judge(f)
+	}
+	for _, f := range slices.Backward(r.funcs) {
+		judge(f)
 	}
 }

@@ -150,7 +150,8 @@ func (r *recovery) mayLeave(f *fn) bool {
 	if len(f.blocks) == 0 {
 		return true
 	}
-	for _, e := range f.exits {
+	for ; f.ended < len(f.exits); f.ended++ { // exits judged to return nothing stay so until f is walked again
+		e := f.exits[f.ended]
 		switch {
 		case e.kind == exitFallCall:
 		case e.to != none:
@@ -175,4 +176,57 @@ func (r *recovery) noRetJump(off uint32) bool {
 	var in isa.Inst
 	r.decode(off, &in)
 	return in.HasMem && in.Mem.Index == isa.NoReg && (in.Mem.Base == isa.PC || in.Mem.Base == isa.NoReg) && r.d.noRetSlots[r.wrap(in.Mem.Disp)]
+}
+
+// leastEnds is how many calls must end their functions for the callee to be
+// taken not to return.
+const leastEnds = 3
+
+// endingCalls marks functions that leave through a computed jump, so that
+// nothing in them says whether they return, and nearly all of whose calls stand at
+// the stated ends of their callers.
+func (r *recovery) endingCalls() (bool, error) {
+	var ends []uint32
+	for _, f := range r.funcs {
+		if len(f.extents) == 0 {
+			continue
+		}
+		for _, e := range f.exits {
+			if e.kind != exitFallCall || r.d.kind(e.from) != kindCall {
+				continue
+			}
+			if t := r.d.target(e.from); t != none && r.starts.has(t) && !r.noRet.has(t) {
+				ends = append(ends, t)
+			}
+		}
+	}
+	slices.Sort(ends)
+	changed := false
+	for lo := 0; lo < len(ends); {
+		hi := lo
+		for hi < len(ends) && ends[hi] == ends[lo] {
+			hi++
+		}
+		n, f := hi-lo, r.byEntry[ends[lo]]
+		lo = hi
+		if n < leastEnds || f == nil || f.returns || r.resumed[f.entry] || len(f.indirect) == 0 {
+			continue
+		}
+		calls := 0
+		who := r.callersOf(f.entry)
+		for _, c := range who {
+			if !c.exit {
+				calls++
+			}
+		}
+		if calls*3 > n*4 { // code of the function may follow without being run on into
+			continue
+		}
+		f.noReturn, changed = true, true
+		r.noRet.set(f.entry)
+		for _, c := range who {
+			r.touch(c.from)
+		}
+	}
+	return changed, nil
 }

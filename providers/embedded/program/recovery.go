@@ -403,7 +403,7 @@ func (r *recovery) run() error {
 	if err := r.d.run(r.ctx, r.workers, r.seed()); err != nil {
 		return err
 	}
-	stages := []func() (bool, error){r.resolveTables, r.mergeParts, r.demote, r.splitJumps, r.addPointers, r.fillGaps, r.fillHoles}
+	stages := []func() (bool, error){r.resolveTables, r.endingCalls, r.mergeParts, r.demote, r.splitJumps, r.addPointers, r.fillGaps, r.fillHoles}
 	for range maxRounds {
 		r.effort.Add(int64(r.sp.size/roundShare) + int64(len(r.funcs)))
 		if r.tired() {

@@ -52,6 +52,7 @@ type fn struct {
 	indirect []uint32 // indirect jump sites
 	heights  []height // of blocks, when computed
 	cost     int64    // instructions walked
+	ended    int      // so many of its exits do not return
 	returns  bool     // a return instruction is reached
 	noReturn bool
 	dirty    bool
@@ -115,6 +116,7 @@ func (w *walker) begin(n uint32) {
 func (r *recovery) walk(w *walker, f *fn) {
 	w.begin(r.sp.size)
 	f.blocks, f.exits, f.calls, f.indirect, f.heights = f.blocks[:0], f.exits[:0], f.calls[:0], f.indirect[:0], nil
+	f.ended = 0
 	f.returns, f.dirty, f.scanned, f.read, f.whole, f.split = false, false, false, false, false, false
 	w.stack = append(w.stack, f.entry)
 	for _, p := range f.pads {
@@ -136,7 +138,7 @@ func (r *recovery) walk(w *walker, f *fn) {
 
 func (r *recovery) walkFrom(w *walker, f *fn, off uint32) {
 	d := r.d
-	prev, prevCall := off, false
+	prev, prevCall, lastCall := off, false, none
 	for first := true; ; first = false {
 		if w.stamp[off] == w.epoch {
 			return
@@ -146,11 +148,11 @@ func (r *recovery) walkFrom(w *walker, f *fn, off uint32) {
 			return
 		}
 		if !first && off != f.entry && (r.starts.has(off) || r.covered.has(off) && !f.inside(off) || prevCall && len(f.extents) > 0 && !f.inside(off)) {
-			k := exitFall
 			if prevCall {
-				k = exitFallCall
+				f.exits = append(f.exits, exit{lastCall, off, exitFallCall})
+			} else {
+				f.exits = append(f.exits, exit{prev, off, exitFall})
 			}
-			f.exits = append(f.exits, exit{prev, off, k})
 			return
 		}
 		w.stamp[off] = w.epoch
@@ -176,7 +178,7 @@ func (r *recovery) walkFrom(w *walker, f *fn, off uint32) {
 			if t != none && r.noRet.has(t) || r.noRetSite[off] {
 				return
 			}
-			prevCall = true
+			prevCall, lastCall = true, off
 			if r.throws(off) {
 				w.leaders = append(w.leaders, off+n)
 			}
@@ -184,7 +186,7 @@ func (r *recovery) walkFrom(w *walker, f *fn, off uint32) {
 			if r.noRetSite[off] {
 				return
 			}
-			prevCall = true
+			prevCall, lastCall = true, off
 			if r.throws(off) {
 				w.leaders = append(w.leaders, off+n)
 			}

@@ -131,7 +131,7 @@ func (a *app) setup(ctx context.Context, r *registrar) error {
 	if err != nil {
 		return err
 	}
-	person, err := a.person(ctx, r)
+	person, err := a.person(r)
 	if err != nil {
 		return err
 	}
@@ -162,7 +162,7 @@ func (a *app) uninstall(ctx context.Context, r *registrar) error {
 	if err != nil {
 		return err
 	}
-	person, err := a.person(ctx, r)
+	person, err := a.person(r)
 	if err != nil {
 		return err
 	}
@@ -201,7 +201,7 @@ func named(ids []string) []client.Client {
 }
 
 // person is who is asked, nil when nobody needs to be.
-func (a *app) person(ctx context.Context, r *registrar) (*ask.Person, error) {
+func (a *app) person(r *registrar) (*ask.Person, error) {
 	switch {
 	case r.yes && r.dry:
 		return nil, usagef("", "--yes and --dry-run contradict each other")
@@ -210,13 +210,15 @@ func (a *app) person(ctx context.Context, r *registrar) (*ask.Person, error) {
 	case r.format == "json":
 		return nil, usagef("Look at the plan with --dry-run, then agree to it with --yes.", "with --format json nobody can be asked")
 	case r.accessible:
-		return ask.Plain(interruptible{ctx, a.in}, a.err), nil
+		return ask.Plain(a.in, a.err), nil
 	}
-	in, _ := a.in.(*os.File)
-	if in == nil || !terminal.Of(in, a.getenv).Interactive {
+	if !terminal.Of(os.Stdin, a.getenv).Interactive {
 		return nil, usagef("Look at the plan with --dry-run, then agree to it with --yes.", "there is no terminal to ask on")
 	}
-	return ask.Screen(in, interruptible{ctx, a.in}, a.err), nil
+	if !terminal.Of(a.err, a.getenv).Interactive {
+		return ask.Plain(a.in, a.err), nil
+	}
+	return ask.Screen(os.Stdin, a.in, a.err), nil
 }
 
 // recoverSetup undoes what an earlier run left half done.

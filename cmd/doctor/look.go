@@ -109,12 +109,16 @@ func (r *Report) clients(o Options) {
 		if where := c.Detected(o.Host); where != "" {
 			out.Detected = &where
 		}
-		for _, scope := range []client.Scope{client.User, client.Project} {
+		for _, scope := range []client.Scope{client.User, client.Project, client.Local} {
 			l, ok := c.Location(o.Host, scope)
 			if !ok || scope == client.Project && !o.Host.Exists(l.File) {
 				continue
 			}
-			out.Registrations = append(out.Registrations, registration(c.Inspect(l, o.Server)))
+			reg := c.Inspect(l, o.Server)
+			if scope == client.Local && (reg.State == client.Missing || reg.Malformed) {
+				continue // the user's registration has told of the file
+			}
+			out.Registrations = append(out.Registrations, registration(reg))
 		}
 		r.Clients = append(r.Clients, out)
 	}

@@ -139,7 +139,7 @@ func (t *text) clients(r *Report) {
 			}
 			shown++
 			name := c.Name
-			if g.Scope == "project" {
+			if g.Scope != "user" {
 				name += " *"
 			}
 			t.row(g.Level, g.State, name, t.short(g.Path))
@@ -159,7 +159,7 @@ func (t *text) clients(r *Report) {
 		return
 	}
 	if slices.ContainsFunc(r.Clients, func(c Client) bool {
-		return slices.ContainsFunc(c.Registrations, func(g Registration) bool { return g.Scope == "project" })
+		return slices.ContainsFunc(c.Registrations, func(g Registration) bool { return g.Scope != "user" })
 	}) {
 		t.under("* in this project")
 	}

@@ -24,6 +24,7 @@ type Client struct {
 	user     func(Host) []string
 	project  []string // below the root of a project
 	path     edit.Path
+	local    func(project string) edit.Path // in the user's file
 	dialect  dialect
 	seed     string // of a file that is made in a project
 	env      []Variable
@@ -78,7 +79,10 @@ func ByID(id string) (Client, bool) {
 // reads, it is the one that exists.
 func (c *Client) Location(h Host, scope Scope) (l Location, ok bool) {
 	var files []string
+	l.Path = c.path
 	switch {
+	case scope == Local && c.local != nil && h.Project != "":
+		files, l.Path = c.user(h), c.local(h.Project)
 	case scope == User && c.user != nil:
 		files = c.user(h)
 	case scope == Project && h.Project != "":
@@ -90,7 +94,7 @@ func (c *Client) Location(h Host, scope Scope) (l Location, ok bool) {
 	if len(files) == 0 {
 		return l, false
 	}
-	l.Scope, l.File, l.Path = scope, files[0], c.path
+	l.Scope, l.File = scope, files[0]
 	for _, f := range files {
 		if h.Exists(f) {
 			l.File = f

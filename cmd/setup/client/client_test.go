@@ -204,3 +204,22 @@ func TestOpencodeVersions(t *testing.T) {
 		t.Error(c.Format)
 	}
 }
+
+// TestLocalScope holds that Claude Code's own scope is found and never written.
+func TestLocalScope(t *testing.T) {
+	c, _ := ByID("claude-code")
+	h := host("linux", "/home/a", nil)
+	l, ok := c.Location(h, Local)
+	if !ok || l.File != "/home/a/.claude.json" {
+		t.Fatalf("%+v, %v", l, ok)
+	}
+	src := []byte(`{"mcpServers": {}, "projects": {"/p": {"mcpServers": {"rea": {"command": "/nowhere/rea", "args": ["mcp"]}}}}}`)
+	if r := c.Examine(src, l, Server{Command: "/usr/bin/rea"}); r.State != Stale {
+		t.Errorf("%+v", r)
+	}
+	for _, other := range All() {
+		if _, ok := other.Location(h, Local); ok != (other.ID == "claude-code") {
+			t.Errorf("%s has a local scope", other.ID)
+		}
+	}
+}

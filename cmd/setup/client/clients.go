@@ -21,6 +21,9 @@ func claudeCode() Client {
 		},
 		project: []string{".mcp.json"},
 		path:    edit.Keys("mcpServers", EntryName),
+		local: func(project string) edit.Path {
+			return edit.Keys("projects", project, "mcpServers", EntryName)
+		},
 		dialect: dialect{initial: edit.Object{{Key: "type", Value: "stdio"}}},
 		skills:  map[Scope]string{User: ".claude/skills", Project: ".claude/skills"},
 	}

@@ -19,6 +19,8 @@ type Scope string
 const (
 	User    Scope = "user"    // everywhere
 	Project Scope = "project" // in one folder, for everyone who works on it
+	// Local is in one folder, for one user. It is looked at and never written.
+	Local Scope = "local"
 )
 
 // Host is where paths are looked up. The zero value of a function means that

@@ -200,7 +200,7 @@ func (d *draft) finish(effects ...string) *Plan {
 		p.record = p.record.With(w)
 	}
 	p.Effects = append([]string{}, effects...)
-	if p.Changes() {
+	if slices.ContainsFunc(p.files, func(f *change.File) bool { return f.Exists }) {
 		p.Effects = append(p.Effects, "Copies of the files from before are kept in "+filepath.Join(d.State.Dir, "backups")+".")
 	}
 	p.Effects = append(p.Effects, "Nothing is downloaded or installed, and no program is started.")

@@ -31,7 +31,7 @@ func Uninstall(o Options) (*Plan, error) {
 	if o.Skill != "" {
 		d.removeSkills(done)
 	}
-	return d.finish(d.after()...), nil
+	return d.finish("Clients that run now keep the server until they are started again. The program itself stays."), nil
 }
 
 func (d *draft) scopes() []client.Scope {

@@ -241,7 +241,7 @@ func (e *Engine) find(p *program.Program, selector string) []int {
 func named(p *program.Program, name string) []int {
 	var found []int
 	for n := range p.Named(name) {
-		if i, ok := p.FunctionAt(n.Addr); ok && !slices.Contains(found, i) {
+		if i, ok := p.FunctionOf(n); ok && !slices.Contains(found, i) {
 			found = append(found, i)
 		}
 		if len(found) == mostCandidates+1 {

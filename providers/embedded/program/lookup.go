@@ -173,14 +173,36 @@ func (p *Program) Named(name string) iter.Seq[Name] {
 	}
 }
 
-// FunctionNamed returns the index of the first function that has the name.
+// FunctionNamed returns the index of the first function that has the name, or
+// that owns the split part which has it.
 func (p *Program) FunctionNamed(name string) (int, bool) {
 	for n := range p.Named(name) {
-		if i, ok := p.FunctionAt(n.Addr); ok {
+		if i, ok := p.FunctionOf(n); ok {
 			return i, true
 		}
 	}
 	return 0, false
+}
+
+// FunctionOf returns the index of the function a name belongs to: the one at
+// its address or, for the name of a split part ("main.cold"), its parent.
+// Names of data and of labels inside functions belong to none.
+func (p *Program) FunctionOf(n Name) (int, bool) {
+	if i, ok := p.FunctionAt(n.Addr); ok {
+		return i, true
+	}
+	if !n.Func {
+		return 0, false
+	}
+	i, ok := p.FunctionContaining(n.Addr)
+	if !ok {
+		return 0, false
+	}
+	if _, part := coldParent(n.Name); part {
+		return i, true
+	}
+	ok = slices.ContainsFunc(p.FunctionRanges(i), func(g Range) bool { return g.Start == n.Addr })
+	return i, ok
 }
 
 // IsInstruction says whether an instruction of a function starts at addr.

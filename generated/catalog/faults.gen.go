@@ -198,7 +198,7 @@ func Faults() []Fault {
 			Title:         "No target is open",
 			Description:   "The tool needs an open target.",
 			Message:       "{tool} needs an open target and none is open",
-			Action:        "Call open_binary with the path of the binary first.",
+			Action:        "Call open_binary with the path of the binary first, or give the tool a path where it takes one.",
 			DetailsSchema: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["tool"],"properties":{"tool":{"type":"string"}},"$schema":"https://json-schema.org/draft/2020-12/schema"}`),
 		},
 		{

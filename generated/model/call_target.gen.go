@@ -145,10 +145,14 @@ const (
 	CallTargetMethodJumpTable     CallTargetMethod = "jump_table"
 	CallTargetMethodConstant      CallTargetMethod = "constant"
 	CallTargetMethodConstantTable CallTargetMethod = "constant_table"
+	CallTargetMethodValues        CallTargetMethod = "values"
+	CallTargetMethodVtable        CallTargetMethod = "vtable"
+	CallTargetMethodVirtualSlot   CallTargetMethod = "virtual_slot"
+	CallTargetMethodMessageSend   CallTargetMethod = "message_send"
 	CallTargetMethodNone          CallTargetMethod = "none"
 )
 
 // DecodeJSON reads one of the constants.
 func (v *CallTargetMethod) DecodeJSON(d *wire.Decoder) error {
-	return wire.OneOf(d, v, CallTargetMethodDirect, CallTargetMethodImportSlot, CallTargetMethodJumpTable, CallTargetMethodConstant, CallTargetMethodConstantTable, CallTargetMethodNone)
+	return wire.OneOf(d, v, CallTargetMethodDirect, CallTargetMethodImportSlot, CallTargetMethodJumpTable, CallTargetMethodConstant, CallTargetMethodConstantTable, CallTargetMethodValues, CallTargetMethodVtable, CallTargetMethodVirtualSlot, CallTargetMethodMessageSend, CallTargetMethodNone)
 }

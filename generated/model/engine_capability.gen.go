@@ -23,11 +23,12 @@ const (
 	EngineCapabilityValueFlow        EngineCapability = "value_flow"
 	EngineCapabilityObjectiveC       EngineCapability = "objective_c"
 	EngineCapabilitySwift            EngineCapability = "swift"
+	EngineCapabilityCppClasses       EngineCapability = "cpp_classes"
 	EngineCapabilityCallTargets      EngineCapability = "call_targets"
 	EngineCapabilityWriteAnnotations EngineCapability = "write_annotations"
 )
 
 // DecodeJSON reads one of the constants.
 func (v *EngineCapability) DecodeJSON(d *wire.Decoder) error {
-	return wire.OneOf(d, v, EngineCapabilityFunctions, EngineCapabilityBody, EngineCapabilityPseudocode, EngineCapabilityReferences, EngineCapabilityStrings, EngineCapabilityNames, EngineCapabilitySegments, EngineCapabilityBytes, EngineCapabilityFileOffsets, EngineCapabilityCursor, EngineCapabilityAnnotations, EngineCapabilityDataTypes, EngineCapabilityValueFlow, EngineCapabilityObjectiveC, EngineCapabilitySwift, EngineCapabilityCallTargets, EngineCapabilityWriteAnnotations)
+	return wire.OneOf(d, v, EngineCapabilityFunctions, EngineCapabilityBody, EngineCapabilityPseudocode, EngineCapabilityReferences, EngineCapabilityStrings, EngineCapabilityNames, EngineCapabilitySegments, EngineCapabilityBytes, EngineCapabilityFileOffsets, EngineCapabilityCursor, EngineCapabilityAnnotations, EngineCapabilityDataTypes, EngineCapabilityValueFlow, EngineCapabilityObjectiveC, EngineCapabilitySwift, EngineCapabilityCppClasses, EngineCapabilityCallTargets, EngineCapabilityWriteAnnotations)
 }

@@ -150,6 +150,11 @@ func TestClassesAndTypes(t *testing.T) {
 		{Name: "App.Point", Kind: model.SwiftTypeKindStruct, Address: 0x404040, Fields: []model.SwiftTypeField{{Name: "x", Type: ptr("Int")}}},
 		{Name: "Other", Kind: model.SwiftTypeKindStruct, Address: 0x404050},
 	}
+	f.CppList = []model.CppClass{
+		{Name: "Shape", Mangled: "5Shape", TypeInfo: 0x404060, ABI: model.CppClassABIItanium, Derived: []string{"Square"}},
+		{Name: "Square", Mangled: "6Square", TypeInfo: 0x404070, ABI: model.CppClassABIItanium, Bases: []model.CppClassBase{{Name: "Shape", TypeInfo: addr(0x404060), Public: true}},
+			Vtables: []model.CppClassVtable{{Address: 0x404080, MethodCount: 1, Methods: []model.CppClassVtableMethod{{Slot: 0x404080, Implementation: addr(0x401000), Name: ptr("area")}}}}},
+	}
 	f.Flow = engine.Values{Scope: "one block", Values: []model.TracedValue{
 		{Register: "rdi", State: model.TracedValueStateConstant, Candidates: []model.TracedValueCandidate{{Value: "0x1"}}, Expression: "1", Definitions: []model.Address{0x401000}},
 		{Register: "rsi", State: model.TracedValueStateUnknown, Expression: "?", Reason: ptr("loaded")},
@@ -163,12 +168,23 @@ func TestClassesAndTypes(t *testing.T) {
 			want: `{"total":1,"offset":0,"next_offset":null,"items":[{"name":"Runs","address":"0x404020","protocols":[],"methods":[{"selector":"run","class_method":false,"required":true,"types":null}]}]}`},
 		{name: "swift_by_kind", tool: "analyze_swift_types", input: `{"pattern":"app.","kind":"struct"}`,
 			want: `{"total":1,"offset":0,"next_offset":null,"by_kind":{"class":1,"struct":1,"enum":0,"protocol":0},"items":[{"name":"App.Point","kind":"struct","address":"0x404040","fields":[{"name":"x","type":"Int"}],"conformances":[]}]}`},
+		{name: "cpp_classes", tool: "get_cpp_classes", input: `{"limit":1}`,
+			want:        `{"total":2,"offset":0,"next_offset":1,"items":[{"name":"Shape","mangled":"5Shape","type_info":"0x404060","abi":"itanium","bases":[],"derived":["Square"],"vtables":[]}]}`,
+			limitations: []string{withoutRTTI}},
+		{name: "cpp_class_without_methods", tool: "get_cpp_classes", input: `{"pattern":"square"}`,
+			want:        `{"total":1,"offset":0,"next_offset":null,"items":[{"name":"Square","mangled":"6Square","type_info":"0x404070","abi":"itanium","bases":[{"name":"Shape","type_info":"0x404060","offset":0,"virtual":false,"public":true}],"derived":[],"vtables":[{"address":"0x404080","offset":0,"method_count":1,"methods":[]}]}]}`,
+			limitations: []string{withoutRTTI}},
+		{name: "cpp_class_with_methods", tool: "get_cpp_classes", input: `{"pattern":"square","include_methods":true}`,
+			want:        `{"total":1,"offset":0,"next_offset":null,"items":[{"name":"Square","mangled":"6Square","type_info":"0x404070","abi":"itanium","bases":[{"name":"Shape","type_info":"0x404060","offset":0,"virtual":false,"public":true}],"derived":[],"vtables":[{"address":"0x404080","offset":0,"method_count":1,"methods":[{"slot":"0x404080","implementation":"0x401000","name":"area"}]}]}]}`,
+			limitations: []string{withoutRTTI}},
 		{name: "one_register", tool: "trace_native_values", input: `{"address":"0x401004","register":"rdi"}`,
 			want:        `{"address":"0x401004","procedure":null,"values":[{"register":"rdi","state":"constant","candidates":[{"value":"0x1","name":null,"string":null}],"expression":"1","definitions":["0x401000"],"reason":null}],"scope":"one block"}`,
 			limitations: []string{"values are followed inside one procedure only"}},
 		{name: "values_nowhere", tool: "trace_native_values", input: `{"address":"0x1"}`, code: fault.AddressNotMappedCode},
 	})
 }
+
+const withoutRTTI = "classes without run-time type information, such as those compiled with -fno-rtti or /GR-, are not listed"
 
 func addr(a model.Address) *model.Address { return &a }
 
@@ -177,7 +193,7 @@ func addr(a model.Address) *model.Address { return &a }
 func TestMissingMethods(t *testing.T) {
 	h := enginetest.WithProvider(t, enginetest.Provider{Fake: enginetest.Sample(), Plain: true}, tool.Families{Analysis: analysis.New(session.Source)})
 	for name, input := range map[string]string{
-		"get_objc_classes": `{}`, "get_objc_protocols": `{}`, "analyze_swift_types": `{}`, "trace_native_values": `{"address":"0x401000"}`,
+		"get_objc_classes": `{}`, "get_objc_protocols": `{}`, "analyze_swift_types": `{}`, "get_cpp_classes": `{}`, "trace_native_values": `{"address":"0x401000"}`,
 	} {
 		if r := h.Call(t, name, input); r.Code != fault.CapabilityUnavailableCode {
 			t.Errorf("%s: code = %q (err: %v)", name, r.Code, r.Err)

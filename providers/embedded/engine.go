@@ -38,6 +38,7 @@ type Engine struct {
 	lowered    func() *lower.Program // nil where there is no lifter
 	fixed      *constants
 	kept       keptFlows
+	cpp        hierarchy
 	closeOnce  sync.Once
 }
 

@@ -141,3 +141,17 @@ func (c *constants) initial(addr uint64, size int) (uint64, bool) {
 	copy(buf[:], b)
 	return binary.LittleEndian.Uint64(buf[:]), true
 }
+
+// Pointer is the pointer at addr once the program is loaded: an address of the
+// image or the name of what the loader binds.
+func (c *constants) Pointer(addr uint64) (target uint64, symbol string, ok bool) {
+	size := c.im.Bits / 8
+	if r, _ := c.relocation(addr, size); r != nil && !r.HasTarget && r.Symbol != "" {
+		return 0, r.Symbol, true
+	}
+	n, ok := c.initial(addr, size)
+	return n, "", ok
+}
+
+// Bytes are up to n bytes of the file at addr.
+func (c *constants) Bytes(addr uint64, n int) []byte { return c.im.Bytes(addr, n) }

@@ -43,6 +43,7 @@ func common() []model.EngineCapability {
 		model.EngineCapabilityStrings, model.EngineCapabilityNames, model.EngineCapabilitySegments,
 		model.EngineCapabilityBytes, model.EngineCapabilityFileOffsets, model.EngineCapabilityCallTargets,
 		model.EngineCapabilityCursor, model.EngineCapabilityAnnotations, model.EngineCapabilityValueFlow,
+		model.EngineCapabilityCppClasses,
 	}
 }
 

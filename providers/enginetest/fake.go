@@ -37,6 +37,7 @@ type Fake struct {
 	Classes      []model.ObjCClass
 	Protocols    []model.ObjCProtocol
 	SwiftList    []model.SwiftType
+	CppList      []model.CppClass
 
 	// BodyReads counts calls of Body, for tests of cost.
 	BodyReads atomic.Int64
@@ -58,7 +59,7 @@ func (f *Fake) Capabilities() []model.EngineCapability {
 		model.EngineCapabilityFunctions, model.EngineCapabilityBody, model.EngineCapabilityReferences, model.EngineCapabilityStrings,
 		model.EngineCapabilityNames, model.EngineCapabilitySegments, model.EngineCapabilityBytes, model.EngineCapabilityFileOffsets,
 		model.EngineCapabilityCursor, model.EngineCapabilityAnnotations, model.EngineCapabilityDataTypes, model.EngineCapabilityValueFlow,
-		model.EngineCapabilityObjectiveC, model.EngineCapabilitySwift, model.EngineCapabilityCallTargets,
+		model.EngineCapabilityObjectiveC, model.EngineCapabilitySwift, model.EngineCapabilityCallTargets, model.EngineCapabilityCppClasses,
 	}
 }
 
@@ -315,6 +316,15 @@ func (f *Fake) Values(_ context.Context, _ model.Address, register string) (*eng
 // ObjCClasses that were told.
 func (f *Fake) ObjCClasses(context.Context) ([]model.ObjCClass, error) {
 	return slices.Clone(f.Classes), nil
+}
+
+// CppClasses that were told.
+func (f *Fake) CppClasses(context.Context) ([]model.CppClass, error) {
+	out := slices.Clone(f.CppList)
+	for i := range out {
+		out[i].Vtables = slices.Clone(out[i].Vtables)
+	}
+	return out, nil
 }
 
 // ObjCProtocols that were told.

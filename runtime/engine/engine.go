@@ -274,6 +274,11 @@ type Swift interface {
 	SwiftTypes(ctx context.Context) ([]model.SwiftType, error)
 }
 
+// CPlusPlus is implemented by engines that read the run-time type information of C++.
+type CPlusPlus interface {
+	CppClasses(ctx context.Context) ([]model.CppClass, error)
+}
+
 // NoNames is an empty set of analyst names.
 type NoNames struct{}
 

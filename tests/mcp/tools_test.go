@@ -128,6 +128,7 @@ func steps(dir, fixture string) []step {
 		{tool: "inspect_native_data_type", args: object{"pattern": "int"}, may: noCapability},
 		{tool: "trace_native_values", args: object{"address": "$main"}, may: noCapability},
 		{tool: "analyze_swift_types", args: object{}, may: noCapability},
+		{tool: "get_cpp_classes", args: object{}},
 		{tool: "get_objc_classes", args: object{}, may: noCapability},
 		{tool: "get_objc_protocols", args: object{}, may: noCapability},
 		{tool: "analyze_function", args: object{"procedure": "greet"}, keep: map[string][]string{"$left": {"evidence_id"}}},

@@ -72,6 +72,7 @@ func newRecovery(ctx context.Context, im *object.Image, dec isa.Decoder, opt Opt
 	r.vouched, r.met = newBitset(n), newBitset(n)
 	r.budget.limit = shareFactor*int64(r.sp.size) + shareSlack
 	r.walkers = make([]walker, r.workers)
+	r.deferReturn = none
 	r.seedData()
 	for _, x := range im.Relocations {
 		if x.HasTarget {

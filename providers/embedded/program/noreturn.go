@@ -98,7 +98,7 @@ func (r *recovery) inferNoReturn(check []*fn) {
 	for len(check) > 0 {
 		f := check[len(check)-1]
 		check = check[:len(check)-1]
-		if f.noReturn || f.returns || r.resumed[f.entry] || r.mayLeave(f) {
+		if f.noReturn || f.returns || r.resumed[f.entry] || r.mayLeave(f) || r.defers(f) {
 			continue
 		}
 		f.noReturn = true
@@ -111,6 +111,31 @@ func (r *recovery) inferNoReturn(check []*fn) {
 			}
 		}
 	}
+}
+
+// deferReturn is the runtime function that a Go function with deferred calls
+// ends in, both when it returns and when a deferred call recovers from a panic;
+// then no flow of the function leads there.
+const deferReturn = "runtime.deferreturn"
+
+// defers says whether f is a Go function that returns when it recovers: code
+// of its extent, reached or not, calls deferReturn.
+func (r *recovery) defers(f *fn) bool {
+	if r.deferReturn == none || !r.goTable[f.entry] || f.defers == 1 {
+		return false
+	}
+	if f.defers == 0 {
+		f.defers = 1
+		var in isa.Inst
+		for _, e := range f.extents {
+			for a := e.lo; a < e.hi && f.defers == 1; a += max(uint32(in.Len), uint32(r.dec.Align())) {
+				if r.decode(a, &in); in.Flow == isa.Call && r.sp.off(in.Target) == r.deferReturn {
+					f.defers = 2
+				}
+			}
+		}
+	}
+	return f.defers == 2
 }
 
 // callersOf returns who calls or leaves for the function at to. The list it
@@ -209,7 +234,7 @@ func (r *recovery) endingCalls() (bool, error) {
 		}
 		n, f := hi-lo, r.byEntry[ends[lo]]
 		lo = hi
-		if n < leastEnds || f == nil || f.returns || r.resumed[f.entry] || len(f.indirect) == 0 {
+		if n < leastEnds || f == nil || f.noReturn || f.returns || r.resumed[f.entry] || len(f.indirect) == 0 {
 			continue
 		}
 		calls := 0

@@ -59,11 +59,12 @@ type recovery struct {
 	stubs   map[uint32]bool   // linker stubs
 	alts    map[uint32]bool   // called addresses inside another function's extent
 
-	callSites []extent // owner is the landing pad
-	noRet     bitset
-	goTable   map[uint32]bool // functions of Go's table
-	resumed   map[uint32]bool // functions that return by way of a scheduler
-	noRetSite map[uint32]bool // calls seen to be followed by no code of the function
+	callSites   []extent // owner is the landing pad
+	noRet       bitset
+	goTable     map[uint32]bool // functions of Go's table
+	resumed     map[uint32]bool // functions that return by way of a scheduler
+	deferReturn uint32          // the function of that name, or none
+	noRetSite   map[uint32]bool // calls seen to be followed by no code of the function
 
 	tables     map[uint32]*table
 	tableAddrs []uint64

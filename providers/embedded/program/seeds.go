@@ -318,6 +318,9 @@ func (r *recovery) seedNoReturn() {
 		}
 	}
 	for _, h := range r.im.Hints {
+		if h.Source == object.FromPCLNTab && h.Name == deferReturn {
+			r.deferReturn = r.sp.off(h.Addr)
+		}
 		if h.Source == object.FromPCLNTab && resumedNames[h.Name] {
 			r.resumed[r.sp.off(h.Addr)] = true
 		}

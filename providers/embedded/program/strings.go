@@ -29,7 +29,30 @@ func notText(name string) bool {
 			return true
 		}
 	}
-	return strings.Contains(name, "unwind_info") || strings.HasSuffix(name, "__gopclntab") || strings.Contains(name, "__eh_frame") || strings.HasPrefix(name, "__DWARF")
+	return pointerTable(name) || strings.Contains(name, "unwind_info") || strings.HasSuffix(name, "__gopclntab") || strings.Contains(name, "__eh_frame") || strings.HasPrefix(name, "__DWARF")
+}
+
+// pointerTable names sections that hold nothing but pointers.
+func pointerTable(name string) bool {
+	switch name {
+	case ".got", ".got.plt", ".init_array", ".fini_array", ".preinit_array", ".ctors", ".dtors":
+		return true
+	}
+	_, section, _ := strings.Cut(name, ",")
+	switch section {
+	case "__got", "__la_symbol_ptr", "__nl_symbol_ptr", "__auth_got", "__mod_init_func", "__mod_term_func":
+		return true
+	}
+	return false
+}
+
+func isASCII(b []byte) bool {
+	for _, c := range b {
+		if c >= 0x80 {
+			return false
+		}
+	}
+	return true
 }
 
 func printable(c byte) bool { return c >= 0x20 && c < 0x7f || c == '\t' || c == '\n' || c == '\r' }
@@ -125,6 +148,14 @@ type textScanner struct {
 }
 
 func (s *textScanner) put(off, n int, enc Encoding, term bool) {
+	if n < minString {
+		if _, pointer := s.r.relocated(s.base + uint64(off)); pointer {
+			return
+		}
+	}
+	if enc == UTF8 && isASCII(s.b[off:off+n]) { // the rest of its run is not
+		enc = ASCII
+	}
 	s.out = append(s.out, String{Addr: s.base + uint64(off), Len: uint32(n), Section: s.section, Encoding: enc, Terminated: term})
 }
 

@@ -53,6 +53,7 @@ type fn struct {
 	heights  []height // of blocks, when computed
 	cost     int64    // instructions walked
 	ended    int      // so many of its exits do not return
+	defers   uint8    // 1: it has no deferred calls, 2: it has
 	returns  bool     // a return instruction is reached
 	noReturn bool
 	dirty    bool

@@ -64,7 +64,7 @@ func (a *app) serve(ctx context.Context, toolsets, provider string) error {
 		return err
 	}
 	if terminal.Of(os.Stdin, a.getenv).Interactive {
-		fmt.Fprintln(a.err, "rea mcp waits for an MCP client; README.md tells how to register it. Ctrl-C ends it.")
+		fmt.Fprintln(a.err, "rea mcp waits for an MCP client; rea setup registers it with those on this machine. Ctrl-C ends it.")
 	}
 	stdio, err := mcpserver.TakeStdio()
 	if err != nil {

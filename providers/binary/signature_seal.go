@@ -39,7 +39,7 @@ func (i *inspection) sealed(c *checks) {
 		if i.stop() {
 			return
 		}
-		switch seal := i.bundle.seal(path, &list.Items[n]); seal {
+		switch seal := i.bundle.seal(path, &list.Items[n], i.stop); seal {
 		case "":
 			good++
 		case nestedCode:
@@ -65,7 +65,7 @@ func (i *inspection) sealed(c *checks) {
 const nestedCode = "nested"
 
 // seal compares one file; what is wrong with it is told in words.
-func (b *bundle) seal(path string, v *plist.Value) string {
+func (b *bundle) seal(path string, v *plist.Value, stop func() bool) string {
 	if !filepath.IsLocal(filepath.FromSlash(path)) {
 		return "lies outside of the bundle"
 	}
@@ -113,8 +113,15 @@ func (b *bundle) seal(path string, v *plist.Value) string {
 		return "can't be read"
 	}
 	defer f.Close()
-	if _, err := io.Copy(h, f); err != nil {
-		return "can't be read"
+	const piece = 4 << 20
+	for !stop() {
+		_, err := io.CopyN(h, f, piece)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return "can't be read"
+		}
 	}
 	if !bytes.Equal(h.Sum(nil), want.Bytes) {
 		return "has another digest"

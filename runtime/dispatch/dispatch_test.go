@@ -399,7 +399,7 @@ func TestParseToolsets(t *testing.T) {
 		}
 	}
 	_, err := ParseToolsets("--toolsets", "native,nonsense")
-	if fault.CodeOf(err) != fault.ConfigurationInvalidCode || !strings.Contains(err.Error(), "--toolsets") || !strings.Contains(err.Error(), "analysis, binary") {
+	if fault.CodeOf(err) != fault.ConfigurationInvalidCode || !strings.Contains(err.Error(), "--toolsets") || !strings.Contains(err.Error(), strings.Join(tool.FamilyNames(), ", ")) {
 		t.Errorf("error is %v", err)
 	}
 }

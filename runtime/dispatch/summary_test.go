@@ -1,10 +1,12 @@
 package dispatch_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"rea/generated/fault"
@@ -91,5 +93,37 @@ func TestDetail_summary_needs_retention(t *testing.T) {
 	}
 	if _, err := d.Call(t.Context(), "inspect_binary_layout", []byte(`{"detail":"complete"}`)); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestOptional_path works on the open target when no file is named.
+func TestOptional_path(t *testing.T) {
+	d := layouts(t, false)
+	out, err := d.Call(t.Context(), "inspect_go_binary", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	record, err := out.Record.Decode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bound, release := d.Session().Acquire()
+	sum, path := bound.Target.SHA256, bound.Target.Path
+	release()
+	if record.Subject == nil || record.Subject.Digest.SHA256 != sum {
+		t.Errorf("subject %+v, want %s", record.Subject, sum)
+	}
+	named, err := d.Call(t.Context(), "inspect_go_binary", fmt.Appendf(nil, `{"path":%q}`, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(named.Record.Member("parameters")), "path") {
+		t.Errorf("a local path is a parameter: %s", named.Record.Member("parameters"))
+	}
+	if _, err := d.Session().Close(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Call(t.Context(), "inspect_go_binary", nil); fault.CodeOf(err) != fault.NoTargetOpenCode {
+		t.Errorf("nothing open: %v", err)
 	}
 }

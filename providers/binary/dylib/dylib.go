@@ -316,9 +316,11 @@ func (d *Dependency) attempt(c candidate, result string) {
 	d.Attempts = append(d.Attempts, Attempt{c.rule, c.at.path, result})
 }
 
-// rulesOf shows where a made-up library would be looked for.
+// probe is the name of a library that does not exist.
+const probe = "\x00"
+
+// rulesOf shows where a library would be looked for.
 func rulesOf(sys system, im *image) []Rule {
-	const probe = "\x00"
 	var out []Rule
 	for _, c := range sys.look(need{name: probe}, im) {
 		if c.state != "" {

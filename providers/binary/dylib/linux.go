@@ -261,6 +261,9 @@ func (l *linux) look(n need, by *image) []candidate {
 	for _, e := range l.cache[n.name] {
 		out = append(out, candidate{rule: "ld.so.cache", at: l.place(e.Path)})
 	}
+	if n.name == probe && l.cache != nil {
+		out = append(out, candidate{rule: "ld.so.cache", at: l.place("/etc/ld.so.cache")})
+	}
 	for _, d := range l.conf {
 		dir("ld.so.conf", l.place(d))
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // maxAnswer bounds the rows of one answer in bytes of JSON.
-const maxAnswer = 1 << 30
+const maxAnswer = 1 << 29
 
 // A Question is one operation of the script.
 type Question struct {

@@ -281,6 +281,9 @@ func (r *run) why(ctx context.Context) error {
 	if cause == nil {
 		cause = errors.New("the connection ended")
 	}
+	if r.foreign { // how our launcher ended says nothing about it
+		return r.link.unavailable("its bridge broke: %v; open the target again to go on", cause)
+	}
 	// The connection often ends a moment before the process can be asked how.
 	select {
 	case <-r.process.Done():

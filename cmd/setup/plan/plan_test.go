@@ -183,6 +183,11 @@ func TestInstallAgainAndUninstall(t *testing.T) {
 			if again.Changes() {
 				t.Errorf("a second run changes something: %+v", again.Diffs())
 			}
+			for subject, action := range actions(again) {
+				if action != Keep {
+					t.Errorf("a second run says %s of %s", action, subject)
+				}
+			}
 			h.apply(again)
 			if got := h.look(); got != after {
 				t.Error("a second run changed something")

@@ -80,7 +80,7 @@ func (w *walk) allowed(c *content, o *opener) *opener {
 	switch {
 	case o == nil:
 		if c.it.Kind == KindContainer {
-			c.it.note("what a %s holds is not read", c.it.Format)
+			c.it.note("what is in it is not read: there is no reader of %s", c.it.Format)
 		}
 		return nil
 	case w.Shallow && w.sel == nil && c.it.Type != container.Stream, w.Shallow && w.sel != nil && !w.sel.reaches(c.it.Path):

@@ -101,7 +101,7 @@ func (w *walk) root(r *rootFile) (*Item, error) {
 			it.Identity = Identity{Format: format, Kind: KindContainer}
 			open = openerOf(format)
 		case it.Kind == KindContainer:
-			it.note("what a %s holds is not read", it.Format)
+			it.note("what is in it is not read: there is no reader of %s", it.Format)
 		}
 	}
 	// Ancestors compare digests, so a container in the root waits for the root's.

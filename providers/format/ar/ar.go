@@ -33,7 +33,6 @@ type Reader struct {
 	at    int64
 	names []byte // long names
 	notes []string
-	deb   bool
 }
 
 // Open reads from a source.

@@ -113,7 +113,7 @@ func (a *analysis) readUnits() error {
 			return nil
 		}
 		progress.Report(a.ctx, "parsing "+f.Path)
-		code, module := string(f.Data), a.isModule(f.Path)
+		code, module := text(f.Data), a.isModule(f.Path)
 		switch f.Kind {
 		case tree.JavaScript:
 		case tree.TypeScript:
@@ -162,28 +162,62 @@ func (a *analysis) readUnits() error {
 	})
 }
 
-// each does work for every file, on all processors, until it fails.
+// together bounds the bytes of files that are read at the same time, unless one
+// file alone has more: what is known of a program while it is read takes many
+// times its size.
+const together = 8 << 20
+
+// each does work for every file, on all processors, until it fails. One of them
+// begins with the largest files and the others with the smallest, so that large
+// ones are rarely read at the same time.
 func (a *analysis) each(do func(i int) error) error {
-	work := make(chan int)
+	order := a.largestFirst()
+	var mu sync.Mutex
+	ended := sync.NewCond(&mu)
+	reading := int64(0)
+	next := func(back bool) (int, bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		if len(order) == 0 || a.ctx.Err() != nil {
+			return 0, false
+		}
+		i := order[0]
+		if back {
+			i = order[len(order)-1]
+			order = order[:len(order)-1]
+		} else {
+			order = order[1:]
+		}
+		return i, true
+	}
 	var wg sync.WaitGroup
 	var once sync.Once
 	var failure error
-	for range runtime.GOMAXPROCS(0) {
+	for worker := range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
-			for i := range work {
-				if a.ctx.Err() != nil {
-					continue
+			for {
+				i, ok := next(worker > 0)
+				if !ok {
+					return
 				}
-				if err := do(i); err != nil {
+				size := a.tree.Files[i].Size
+				mu.Lock()
+				for reading > 0 && reading+size > together {
+					ended.Wait()
+				}
+				reading += size
+				mu.Unlock()
+				err := do(i)
+				mu.Lock()
+				reading -= size
+				mu.Unlock()
+				ended.Broadcast()
+				if err != nil {
 					once.Do(func() { failure = err })
 				}
 			}
 		})
 	}
-	for _, i := range a.largestFirst() {
-		work <- i
-	}
-	close(work)
 	wg.Wait()
 	if err := a.ctx.Err(); err != nil {
 		return err

@@ -56,6 +56,12 @@ func (a *analysis) joinSemantics() error {
 		}
 	}
 	g := semantic.Join(parts, links)
+	for _, u := range a.units { // all that is needed of them is in the graph
+		if u != nil {
+			u.graph = nil
+		}
+	}
+	parts = nil
 	a.semantics = g.Encode()
 	return a.ctx.Err()
 }

@@ -31,7 +31,7 @@ func Parse(ctx context.Context, src string, opts Options) (*File, error) {
 		f:     &File{Src: src, Module: opts.Module},
 		atoms: make(map[string]Atom, 256+len(src)/400),
 	}
-	p.f.Nodes = make([]Node, 1, 64+len(src)/5)
+	p.f.Nodes = make([]Node, 1, 64+expected(src))
 	p.f.Atoms = make([]string, 0, len(words)+len(src)/400)
 	for _, w := range words {
 		p.intern(w)
@@ -58,6 +58,32 @@ func Parse(ctx context.Context, src string, opts Options) (*File, error) {
 	}
 	p.f.Root = root
 	return p.f, ctx.Err()
+}
+
+// expected is about how many nodes a text has, measured on parts of it: a slice
+// that has to grow holds everything twice for a moment.
+func expected(src string) int {
+	const part, parts = 8 << 10, 16
+	if len(src) < part*parts {
+		return len(src) / 5
+	}
+	words := 0
+	for i := range parts {
+		from := i * (len(src) / parts)
+		sample := src[from : from+part]
+		for i := 1; i < len(sample); i++ {
+			// Every identifier is about one node, and so are these.
+			switch c := sample[i]; c {
+			case '(', '.', '{', '=', '[':
+				words++
+			default:
+				if class[c] == 1 && class[sample[i-1]] == 0 {
+					words++
+				}
+			}
+		}
+	}
+	return words * (len(src) / (part * parts))
 }
 
 type parser struct {

@@ -25,6 +25,7 @@ type extractor struct {
 	*bundle.File
 	roles     map[scope.BindingID]bundle.Role
 	unit      Unit
+	labels    map[string]int32
 	bindings  []int32 // nodes by BindingID
 	functions map[parse.Ref]int32
 	calls     map[parse.Ref]int32
@@ -46,7 +47,13 @@ func (e *extractor) node(k Kind, at parse.Span, label string) int32 {
 	if len(label) > maxLabel {
 		label = strings.ToValidUTF8(label[:maxLabel], "")
 	}
-	e.unit.Nodes = append(e.unit.Nodes, Node{k, at, label})
+	i, ok := e.labels[label]
+	if !ok {
+		i = int32(len(e.unit.Labels))
+		e.labels[label] = i
+		e.unit.Labels = append(e.unit.Labels, label)
+	}
+	e.unit.Nodes = append(e.unit.Nodes, Node{at, i, k})
 	return int32(len(e.unit.Nodes) - 1)
 }
 

@@ -52,10 +52,12 @@ func Join(parts []Part, links []Link) *Graph {
 	numbers := map[string]int32{}
 	counts := map[string]int{}
 	for i := range parts {
+		used := make([]int, len(parts[i].Unit.Labels))
 		for j := range parts[i].Unit.Nodes {
-			if l := parts[i].Unit.Nodes[j].Label; l != "" {
-				counts[l]++
-			}
+			used[parts[i].Unit.Nodes[j].Label]++
+		}
+		for j, n := range used[1:] {
+			counts[parts[i].Unit.Labels[j+1]] += n
 		}
 	}
 	for s := range counts {
@@ -74,16 +76,17 @@ func Join(parts []Part, links []Link) *Graph {
 			r.Modules = append(r.Modules, int64(first+m))
 		}
 		g.Units = append(g.Units, r)
+		labels := make([]int32, len(p.Unit.Labels))
+		for j, l := range p.Unit.Labels {
+			labels[j] = numbers[l]
+		}
+		labels[0] = -1
 		for j := range p.Unit.Nodes {
 			n := &p.Unit.Nodes[j]
 			g.Kinds = append(g.Kinds, byte(n.Kind))
 			g.Starts = append(g.Starts, n.At.Start)
 			g.Ends = append(g.Ends, n.At.End)
-			label := int32(-1)
-			if n.Label != "" {
-				label = numbers[n.Label]
-			}
-			g.Labels = append(g.Labels, label)
+			g.Labels = append(g.Labels, labels[n.Label])
 		}
 		for _, e := range p.Unit.Edges {
 			g.Edges = append(g.Edges, Edge{e.Kind, e.From + first, e.To + first})

@@ -203,9 +203,9 @@ func (r Relation) Name() string {
 
 // A Node is a place in a program.
 type Node struct {
-	Kind  Kind
 	At    parse.Span
-	Label string
+	Label int32 // index into Unit.Labels, 0 for none
+	Kind  Kind
 }
 
 // An Edge is a relation between two nodes of one file.
@@ -231,6 +231,7 @@ type Export struct {
 // A Unit is the graph of one file. Nodes are in order of place.
 type Unit struct {
 	Nodes   []Node
+	Labels  []string // the first is ""
 	Edges   []Edge
 	Modules []int32 // by part: the node of the file first, then of its modules
 	Imports []Import
@@ -255,6 +256,10 @@ func Extract(p *bundle.File, parts []parse.Span, roles map[scope.BindingID]bundl
 	for i := range e.bindings {
 		e.bindings[i] = -1
 	}
+	e.unit.Nodes = make([]Node, 0, len(p.Nodes)/4)
+	e.unit.Edges = make([]Edge, 0, len(p.Nodes)/2)
+	e.unit.Labels = []string{""}
+	e.labels = map[string]int32{"": 0}
 	e.unit.Modules = append(e.unit.Modules, e.node(Module, parse.Span{Start: 0, End: uint32(len(p.Src))}, ""))
 	for _, at := range parts {
 		e.unit.Modules = append(e.unit.Modules, e.node(Module, at, ""))
@@ -277,7 +282,7 @@ func (e *extractor) finish() *Unit {
 		if x.At.Start != y.At.Start {
 			return cmp.Compare(x.At.Start, y.At.Start)
 		}
-		return cmp.Or(cmp.Compare(y.At.End, x.At.End), cmp.Compare(x.Kind, y.Kind), cmp.Compare(x.Label, y.Label), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(y.At.End, x.At.End), cmp.Compare(x.Kind, y.Kind), cmp.Compare(u.Labels[x.Label], u.Labels[y.Label]), cmp.Compare(a, b))
 	})
 	number := make([]int32, len(order))
 	nodes := make([]Node, len(order))

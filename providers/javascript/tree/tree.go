@@ -147,6 +147,8 @@ type reader struct {
 	text int64
 	full bool // a bound ended the reading
 	left int64
+
+	buffer []byte
 }
 
 func (r *reader) gap(what string, omitted int64, reason string) {
@@ -518,7 +520,10 @@ func (r *reader) stream(p string, src io.Reader, also hash.Hash, declared int64)
 	if keep {
 		data = append(make([]byte, 0, clamp(declared, int64(n), r.opts.MaxFileBytes)), head...)
 	}
-	buffer := make([]byte, 256<<10)
+	if r.buffer == nil {
+		r.buffer = make([]byte, 256<<10)
+	}
+	buffer := r.buffer
 	for !ended {
 		if err := r.ctx.Err(); err != nil {
 			return err

@@ -82,7 +82,7 @@ func windows(t *testing.T) string {
 	cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", out, src)
 	cmd.Env = append(os.Environ(), "GOOS=windows", "GOARCH=amd64", "CGO_ENABLED=0", "GO111MODULE=off")
 	if msg, err := cmd.CombinedOutput(); err != nil {
-		t.Skipf("go build: %v\n%s", err, msg)
+		t.Fatalf("go build: %v\n%s", err, msg)
 	}
 	return out
 }

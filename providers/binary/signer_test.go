@@ -22,7 +22,7 @@ func darwin(t testing.TB) []byte {
 	cmd := exec.Command("go", "build", "-o", out, src)
 	cmd.Env = append(os.Environ(), "GOOS=darwin", "GOARCH=arm64", "CGO_ENABLED=0", "GO111MODULE=off")
 	if msg, err := cmd.CombinedOutput(); err != nil {
-		t.Skipf("go build: %v\n%s", err, msg)
+		t.Fatalf("go build: %v\n%s", err, msg)
 	}
 	data, err := os.ReadFile(out)
 	if err != nil {

@@ -267,12 +267,12 @@ var stubLine = regexp.MustCompile(`^([0-9a-f]+) <(.*)@plt>:`)
 // symbols.
 func TestStubsAgreeWithObjdump(t *testing.T) {
 	for _, path := range systemBinaries() {
+		im := load(t, path)
+		if len(im.Relocations) == 0 {
+			continue // a static program has no stubs
+		}
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			objdump := "objdump"
-			im := load(t, path)
-			if len(im.Relocations) == 0 {
-				t.Skip("a static program")
-			}
 			if im.Arch == object.ARM64 {
 				objdump = "aarch64-linux-gnu-objdump"
 			}

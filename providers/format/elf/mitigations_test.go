@@ -231,8 +231,17 @@ func TestSplitFunctions(t *testing.T) {
 	const source = `
 #include <stdlib.h>
 #include <stdio.h>
-__attribute__((noinline)) int checked(int n) { if (__builtin_expect(n > 100, 0)) { printf("%d", n); abort(); } return n * 3; }
-int main(int argc, char **argv) { return checked(argc); }
+__attribute__((noinline, cold)) void report(int n) { fprintf(stderr, "bad %d\n", n); }
+__attribute__((noinline)) int checked(int n) {
+	if (n > 100) { report(n); report(n + 1); n = rand() % 50; }
+	for (int i = 0; i < n; i++) n += rand() % 7;
+	return n * 3;
+}
+int main(int argc, char **argv) {
+	int s = 0;
+	for (int i = 0; i < argc; i++) s += checked(i);
+	return s;
+}
 `
 	im := load(t, compile(t, "gcc", source, "-O2", "-freorder-blocks-and-partition"))
 	for _, s := range im.Symbols {

@@ -17,7 +17,6 @@ import (
 const program = `package main
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 )
@@ -56,7 +55,7 @@ func build(t testing.TB, env []string, args ...string) string {
 	cmd.Env = append(os.Environ(), "GO111MODULE=off", "CGO_ENABLED=0", "GOFLAGS=")
 	cmd.Env = append(cmd.Env, env...)
 	if msg, err := cmd.CombinedOutput(); err != nil {
-		t.Skipf("go build %v: %v\n%s", args, err, msg)
+		t.Fatalf("go build %v: %v\n%s", args, err, msg)
 	}
 	return out
 }

@@ -27,7 +27,7 @@ func goProgram(tb testing.TB, goarch string) string {
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GOOS=darwin", "GOARCH="+goarch, "CGO_ENABLED=0", "GO111MODULE=off")
 	if msg, err := cmd.CombinedOutput(); err != nil {
-		tb.Skipf("go build for darwin/%s: %v\n%s", goarch, err, msg)
+		tb.Fatalf("go build for darwin/%s: %v\n%s", goarch, err, msg)
 	}
 	return out
 }

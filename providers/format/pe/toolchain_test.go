@@ -27,7 +27,7 @@ func goProgram(tb testing.TB, goos, goarch string) string {
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GOOS="+goos, "GOARCH="+goarch, "CGO_ENABLED=0", "GO111MODULE=off")
 	if msg, err := cmd.CombinedOutput(); err != nil {
-		tb.Skipf("go build for %s/%s: %v\n%s", goos, goarch, err, msg)
+		tb.Fatalf("go build for %s/%s: %v\n%s", goos, goarch, err, msg)
 	}
 	return out
 }

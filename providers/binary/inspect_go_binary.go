@@ -61,9 +61,7 @@ func (h *Handlers) InspectGoBinary(ctx context.Context, in *tool.InspectGoBinary
 		if err := figures(ctx, &out, in, table, info); err != nil {
 			return nil, err
 		}
-		for _, n := range table.Notes {
-			f.Limitations = append(f.Limitations, n)
-		}
+		f.Limitations = append(f.Limitations, table.Notes...)
 	} else {
 		f.Limitations = append(f.Limitations, "there is no Go function table: packages and types are not known")
 	}

@@ -1,7 +1,8 @@
 package binary
 
 import (
-	"crypto/dsa" //nolint:staticcheck // old keys are named, not used
+	//lint:ignore SA1019 keys of old certificates are named, not used
+	"crypto/dsa"
 	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/rsa"

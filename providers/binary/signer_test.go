@@ -61,10 +61,10 @@ func super(magic uint32, slots []uint32, blobs [][]byte) []byte {
 
 // seal is what a signature is made of beside the code.
 type seal struct {
-	info, resources        []byte
-	entitlements, der      []byte
-	keys                   string // folder of keys
-	identifier, team, text string
+	info, resources   []byte
+	entitlements, der []byte
+	keys              string // folder of keys
+	identifier, team  string
 }
 
 // signMacho replaces the ad hoc signature at the end of a 64-bit program.

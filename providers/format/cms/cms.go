@@ -20,7 +20,6 @@ import (
 // Object identifiers of content and attributes.
 var (
 	oidSignedData       = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 7, 2}
-	oidContentType      = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 9, 3}
 	oidMessageDigest    = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 9, 4}
 	oidSigningTime      = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 9, 5}
 	oidCountersignature = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 9, 6}

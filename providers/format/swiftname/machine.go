@@ -13,7 +13,6 @@ type demangler struct {
 	substs []*node
 	words  []string
 	nodes  int
-	depth  int
 }
 
 func (d *demangler) rest() string { return d.text[d.at:] }

@@ -4,9 +4,8 @@ package swiftname
 type kind int
 
 const (
-	kNone kind = iota
 	// Names.
-	kIdentifier
+	kIdentifier kind = iota + 1
 	kModule
 	kOperator // text is the operator, index its place: infix, prefix, postfix
 	kPrivateName

@@ -54,7 +54,8 @@ func TestDocuments_name_what_exists(t *testing.T) {
 
 // internal variables are no settings: why.
 var internal = map[string]string{
-	"REA_BRIDGE_ROOT": "set for engine processes, to know them as ours",
+	"REA_BRIDGE_ROOT":     "set for engine processes, to know them as ours",
+	"REA_SCRIPTED_ORPHAN": "set by the scripted engine of the tests for its own child",
 }
 
 // Every setting that the program reads is documented.

@@ -24,9 +24,20 @@ func (r *recovery) emitBlocks(o *output, starts bitset, f *fn, fx uint32) {
 		pad[i] = b.start != f.entry && i+1 < n && f.blocks[i+1].start == b.end && r.allNops(b)
 		joined[i] = i > 0 && !entered[i] && r.joins(f, i)
 	}
-	skip := func(to uint32) uint32 { // the first real block at or behind to
-		for k := f.blockStart(to); k >= 0 && k < n && pad[k]; k++ {
-			to = f.blocks[k].end
+	real := make([]uint32, n) // the first block at or behind each that is no padding
+	for i := n - 1; i >= 0; i-- {
+		switch {
+		case !pad[i]:
+			real[i] = f.blocks[i].start
+		case i+1 < n:
+			real[i] = real[i+1]
+		default:
+			real[i] = f.blocks[i].end
+		}
+	}
+	skip := func(to uint32) uint32 {
+		if k := f.blockStart(to); k >= 0 {
+			return real[k]
 		}
 		return to
 	}

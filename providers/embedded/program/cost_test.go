@@ -1,3 +1,5 @@
+//go:build unix
+
 package program
 
 import (
@@ -8,7 +10,9 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
+	"time"
 
 	"rea/providers/embedded/isa"
 	"rea/providers/embedded/x86"
@@ -71,8 +75,8 @@ func measure(t *testing.T, code []byte) (effort int64, allocated uint64, p *Prog
 func TestTangledCodeCostsLinearTime(t *testing.T) {
 	for name, tangle := range tangles {
 		t.Run(name, func(t *testing.T) {
-			small := tangle(rand.New(rand.NewSource(1)), 1<<16)
-			large := tangle(rand.New(rand.NewSource(1)), 1<<18)
+			small := tangle(rand.New(rand.NewSource(1)), 1<<15)
+			large := tangle(rand.New(rand.NewSource(1)), 1<<17)
 			work1, mem1, _ := measure(t, small)
 			work4, mem4, p := measure(t, large)
 			if work4 > 8*work1+effortSlack || mem4 > 8*mem1+64<<20 {
@@ -155,4 +159,60 @@ func TestPanicsAreErrors(t *testing.T) {
 			}
 		}
 	}
+}
+
+// straight repeats a unit without displacements.
+func straight(size int, unit ...byte) []byte {
+	var code []byte
+	for len(code)+len(unit) < size {
+		code = append(code, unit...)
+	}
+	return append(code, 0xc3)
+}
+
+// TestLongListsCostLinearTime has one very large function and lists that are
+// looked through for each of its pieces.
+func TestLongListsCostLinearTime(t *testing.T) {
+	const size = 1 << 20
+	pointers := func(step int) []byte { // to every step-th byte of the code
+		var data []byte
+		for a := 0; a < size; a += step {
+			data = binary.LittleEndian.AppendUint64(data, uint64(0x400000+a))
+		}
+		return data
+	}
+	table := func() []byte { // 65,536 targets, all different
+		code := []byte{0x81, 0xff, 0xff, 0xff, 0, 0, 0x77, 0x07, 0xff, 0x24, 0xfd, 0, 0, 0, 0, 0xc3}
+		code = append(code, straight(1<<17, 0x90, 0xc3)...)
+		binary.LittleEndian.PutUint32(code[11:], uint32((0x400000+len(code)+0xfff)&^0xfff))
+		return code
+	}()
+	targets := []byte{}
+	for i := range 1 << 16 {
+		targets = binary.LittleEndian.AppendUint64(targets, uint64(0x400010+2*i))
+	}
+	for name, c := range map[string]struct{ code, data []byte }{
+		"padding chain":     {straight(size, 0x74, 0x00, 0x66, 0x90), nil},
+		"jumps to padding":  {append(straight(size/2, 0x74, 0x01, 0x90, 0x90), straight(size/2, 0x90)...), nil},
+		"pointers to calls": {straight(size, 0xe8, 0, 0, 0, 0, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90), pointers(16)},
+		"wide table":        {table, targets},
+		"computed jumps":    {straight(size, 0xff, 0xe0), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			start := cpuTime(t)
+			mustAnalyze(t, codeImage(c.code, c.data), 3*time.Minute)
+			if used := cpuTime(t) - start; used > 20*time.Second {
+				t.Errorf("took %v of processor time", used)
+			}
+		})
+	}
+}
+
+func cpuTime(t *testing.T) time.Duration {
+	t.Helper()
+	var use syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &use); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(use.Utime.Nano() + use.Stime.Nano())
 }

@@ -66,7 +66,7 @@ func (r *recovery) walkAll(walked []*fn) (crowded bool, err error) {
 func (r *recovery) forget(f *fn) {
 	r.budget.used.Add(-f.cost)
 	f.cost, f.ended, f.dirty = 0, 0, false
-	f.blocks, f.exits, f.calls, f.indirect, f.heights = nil, nil, nil, nil, nil
+	f.blocks, f.exits, f.calls, f.indirect, f.heights, f.order, f.jumped = nil, nil, nil, nil, nil, nil, nil
 }
 
 // meetings returns the places that two functions reach and that no other place

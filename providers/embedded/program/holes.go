@@ -51,9 +51,16 @@ func (r *recovery) fillHoles() (bool, error) {
 // holesOf lists the starts of f's holes that decode.
 func (r *recovery) holesOf(f *fn) []uint32 {
 	var out []uint32
+	pads := f.pads
+	if !slices.IsSorted(pads) {
+		pads = slices.Sorted(slices.Values(pads))
+	}
 	try := func(lo, hi uint32) {
 		a := r.skipPadding(lo, hi)
-		if a < hi && !slices.Contains(f.pads, a) && r.sound(f, a, hi) {
+		if a >= hi {
+			return
+		}
+		if _, known := slices.BinarySearch(pads, a); !known && r.sound(f, a, hi) {
 			out = append(out, a)
 		}
 	}

@@ -1,6 +1,8 @@
 package program
 
 import (
+	"slices"
+
 	"rea/providers/embedded/isa"
 )
 
@@ -214,29 +216,56 @@ func (r *recovery) splitHere(off uint32) bool {
 	if i < 0 {
 		return false
 	}
-	b := &f.blocks[i]
-	last, pad := none, false
-	for a := b.start; a < off; a += r.d.size(a) {
-		if r.d.kind(a) == kindNop {
-			pad = true
-			continue
-		}
-		last, pad = a, false
-		if r.d.meta[a] == 0 {
-			return false
-		}
-	}
+	last, pad := r.instBefore(f, i, off)
 	if last == none || r.d.kind(last) != kindCall && r.d.kind(last) != kindIndCall || !pad && r.sp.addr(off)%16 != 0 {
 		return false
 	}
-	for k := range f.blocks { // a jump from elsewhere shows that it is a block
-		if t := f.blocks[k].last; r.d.kind(t) == kindJump || r.d.kind(t) == kindCond {
-			if x := r.d.target(t); x > last && x <= off {
-				return false
-			}
-		}
+	jumped := r.jumpTargets(f)
+	if k, _ := slices.BinarySearch(jumped, last+1); k < len(jumped) && jumped[k] <= off {
+		return false // a jump from elsewhere shows that it is a block
 	}
 	r.noRetSite[last] = true
 	r.touch(f)
 	return true
+}
+
+// instBefore returns the last instruction before off in block i of f that is
+// no padding, or none, and whether padding lies between.
+func (r *recovery) instBefore(f *fn, i int, off uint32) (last uint32, pad bool) {
+	if f.order == nil {
+		f.order = []uint32{}
+		for k := range f.blocks {
+			for a := f.blocks[k].start; a < f.blocks[k].end; a += max(1, r.d.size(a)) {
+				f.order = append(f.order, a)
+			}
+		}
+		slices.Sort(f.order)
+	}
+	k, exact := slices.BinarySearch(f.order, off)
+	if !exact {
+		return none, false
+	}
+	for k--; k >= 0 && f.order[k] >= f.blocks[i].start && off-f.order[k] < 256; k-- {
+		if r.d.kind(f.order[k]) != kindNop {
+			return f.order[k], pad
+		}
+		pad = true
+	}
+	return none, pad
+}
+
+// jumpTargets are the targets of the direct jumps of f, sorted.
+func (r *recovery) jumpTargets(f *fn) []uint32 {
+	if f.jumped == nil {
+		f.jumped = []uint32{}
+		for k := range f.blocks {
+			if t := f.blocks[k].last; r.d.kind(t) == kindJump || r.d.kind(t) == kindCond {
+				if x := r.d.target(t); x != none {
+					f.jumped = append(f.jumped, x)
+				}
+			}
+		}
+		slices.Sort(f.jumped)
+	}
+	return f.jumped
 }

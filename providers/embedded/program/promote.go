@@ -113,7 +113,7 @@ func (r *recovery) splitsOf(f *fn, shared bitset, align uint32) []jumpSplit {
 	cands = slices.CompactFunc(cands, func(a, b jumpSplit) bool { return a.to == b.to })
 	r.computeHeights(f)
 	r.effort.Add(f.cost)
-	for budget := splitBudget; len(cands) > 0 && budget > 0; {
+	for budget := splitBudget + 32*len(f.blocks); len(cands) > 0 && budget > 0; {
 		stops := make([]bool, len(f.blocks))
 		for _, c := range cands {
 			stops[f.blockStart(c.to)] = true
@@ -138,8 +138,9 @@ func (r *recovery) splitsOf(f *fn, shared bitset, align uint32) []jumpSplit {
 	return nil
 }
 
-// splitBudget bounds the blocks looked at to judge the jumps of one function.
-const splitBudget = 1 << 24
+// splitBudget bounds, with some passes over all of its blocks, the blocks looked
+// at to judge the jumps of one function.
+const splitBudget = 1 << 20
 
 // startAfter is the first function start behind f's entry in its region.
 func (r *recovery) startAfter(f *fn) uint32 {

@@ -193,11 +193,11 @@ func (r *recovery) settle(fresh []uint32) {
 	}
 }
 
-// drop removes a function start.
-func (r *recovery) drop(off uint32) { r.dropAll([]uint32{off}) }
-
 // dropAll removes function starts.
 func (r *recovery) dropAll(offs []uint32) {
+	if len(offs) == 0 {
+		return
+	}
 	gone := make(map[*fn]bool, len(offs))
 	for _, off := range offs {
 		r.starts.clear(off)
@@ -205,6 +205,9 @@ func (r *recovery) dropAll(offs []uint32) {
 			r.recent.set(off)
 		}
 		f := r.byEntry[off]
+		if f == nil {
+			continue
+		}
 		r.budget.used.Add(-f.cost)
 		gone[f] = true
 		delete(r.why, off)

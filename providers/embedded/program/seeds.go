@@ -110,6 +110,7 @@ func (r *recovery) seedHints(claims *[]claim) {
 	for _, p := range r.im.Parts {
 		part[p.Addr] = true
 	}
+	next := followers(r.im.Hints)
 	for i, h := range r.im.Hints {
 		o := r.sp.off(h.Addr)
 		if o == none || part[h.Addr] || r.inStub(o) {
@@ -129,7 +130,9 @@ func (r *recovery) seedHints(claims *[]claim) {
 			k.ev, k.rank = ByPointer, 4
 		}
 		if size == 0 && (h.Source == object.FromFunctionStarts || h.Source == object.FromPCLNTab) {
-			size = r.untilNext(i, h.Source)
+			if size = next[i] - h.Addr; next[i] == 0 {
+				size = uint64(r.sp.at(o).end() - o)
+			}
 			if h.Source == object.FromFunctionStarts {
 				size = r.trimPadding(o, size)
 			}
@@ -144,16 +147,25 @@ func (r *recovery) seedHints(claims *[]claim) {
 	}
 }
 
-// untilNext is the distance to the next hint of the same complete table.
-func (r *recovery) untilNext(i int, src object.HintSource) uint64 {
-	h := r.im.Hints[i]
-	for _, n := range r.im.Hints[i+1:] {
-		if n.Source == src && n.Addr > h.Addr {
-			return n.Addr - h.Addr
+// followers gives, for each hint, the address of the next one above it from
+// the same table, or 0.
+func followers(hints []object.FunctionHint) []uint64 {
+	type seen struct{ addr, next uint64 }
+	last := map[object.HintSource]seen{}
+	out := make([]uint64, len(hints))
+	for i := len(hints) - 1; i >= 0; i-- {
+		h := &hints[i]
+		s, ok := last[h.Source]
+		switch {
+		case !ok:
+			s = seen{addr: h.Addr}
+		case s.addr > h.Addr:
+			s = seen{h.Addr, s.addr}
 		}
+		out[i] = s.next
+		last[h.Source] = s
 	}
-	o := r.sp.off(h.Addr)
-	return uint64(r.sp.at(o).end() - o)
+	return out
 }
 
 // trimPadding leaves out the padding at the end of a range.
@@ -256,6 +268,7 @@ func coldParent(name string) (string, bool) {
 }
 
 func (r *recovery) seedSymbols(claims *[]claim) {
+	var parts []uint32 // taken for functions before
 	byName := map[string]uint64{}
 	for i := range r.im.Symbols {
 		if s := &r.im.Symbols[i]; s.Defined && s.Kind == object.SymFunction {
@@ -280,7 +293,7 @@ func (r *recovery) seedSymbols(claims *[]claim) {
 				if owner != none && owner != o {
 					r.parts[o] = owner
 					if r.starts.has(o) {
-						r.drop(o)
+						parts = append(parts, o)
 					}
 					if s.Size > 0 {
 						*claims = append(*claims, claim{extent{span{o, r.sp.endOff(o, s.Size)}, owner}, -1})
@@ -294,6 +307,7 @@ func (r *recovery) seedSymbols(claims *[]claim) {
 			*claims = append(*claims, claim{extent{span{o, r.sp.endOff(o, s.Size)}, o}, 1})
 		}
 	}
+	r.dropAll(parts)
 }
 
 // seedNoReturn marks imports, and functions of language runtimes, that are

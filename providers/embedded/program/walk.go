@@ -53,6 +53,8 @@ type fn struct {
 	heights  []height // of blocks, when computed
 	cost     int64    // instructions walked
 	ended    int      // so many of its exits do not return
+	order    []uint32 // its instructions and
+	jumped   []uint32 // jump targets, sorted, when asked for
 	defers   uint8    // 1: it has no deferred calls, 2: it has
 	returns  bool     // a return instruction is reached
 	noReturn bool
@@ -117,7 +119,7 @@ func (w *walker) begin(n uint32) {
 func (r *recovery) walk(w *walker, f *fn) {
 	w.begin(r.sp.size)
 	f.blocks, f.exits, f.calls, f.indirect, f.heights = f.blocks[:0], f.exits[:0], f.calls[:0], f.indirect[:0], nil
-	f.ended = 0
+	f.ended, f.order, f.jumped = 0, nil, nil
 	f.returns, f.dirty, f.scanned, f.read, f.whole, f.split = false, false, false, false, false, false
 	w.stack = append(w.stack, f.entry)
 	for _, p := range f.pads {

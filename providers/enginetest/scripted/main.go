@@ -17,7 +17,7 @@ import (
 )
 
 // orphanMark makes the process the orphan of another.
-const orphanMark = "REA_SCRIPTED_ORPHAN"
+const orphanMark = "SCRIPTED_ORPHAN"
 
 // Main is called first in TestMain. When this process was started as an
 // installed launcher it plays the engine and does not return. place finds the

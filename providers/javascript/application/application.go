@@ -107,6 +107,9 @@ func (a *analysis) readManifests() error {
 
 // readUnits reads programs on all processors.
 func (a *analysis) readUnits() error {
+	if err := a.each(a.readMap); err != nil {
+		return err
+	}
 	return a.each(func(i int) error {
 		f := &a.tree.Files[i]
 		if f.Data == nil {
@@ -131,18 +134,16 @@ func (a *analysis) readUnits() error {
 				return nil
 			}
 			code, module = inline, isModule
-		case tree.SourceMap:
-			m, err := sourcemap.Read(f.Data)
-			if err != nil {
-				a.mapErrors[i] = err
-				return nil
-			}
-			a.maps[i] = m
-			return nil
 		default:
 			return nil
 		}
-		u, err := readUnit(a.ctx, code, f.SHA256, module)
+		mapOf := func(address string) *sourcemap.Map {
+			if a.lowered[i] || f.Kind == tree.HTML {
+				return nil
+			}
+			return a.mapOf(i, address)
+		}
+		u, err := readUnit(a.ctx, code, f.SHA256, module, mapOf)
 		if err != nil {
 			return err
 		}
@@ -150,16 +151,30 @@ func (a *analysis) readUnits() error {
 			u.graph = nil // places would not be those of the file
 		}
 		a.units[i] = u
-		if inline, ok := sourcemap.Inline(u.mapAddress); ok {
-			m, err := sourcemap.Read(inline)
-			if err != nil {
-				a.mapErrors[i] = err
-			} else {
-				a.maps[i] = m
-			}
-		}
 		return nil
 	})
+}
+
+// readMap reads a file that is a source map.
+func (a *analysis) readMap(i int) error {
+	f := &a.tree.Files[i]
+	if f.Kind == tree.SourceMap && f.Data != nil {
+		a.maps[i], a.mapErrors[i] = sourcemap.Read(f.Data)
+	}
+	return nil
+}
+
+// mapOf is the source map at an address that the program in a file declares: one
+// it holds itself, or a file. It is nil when there is none that can be read.
+func (a *analysis) mapOf(i int, address string) *sourcemap.Map {
+	if inline, ok := sourcemap.Inline(address); ok {
+		a.maps[i], a.mapErrors[i] = sourcemap.Read(inline)
+		return a.maps[i]
+	}
+	if p, ok := a.mapPath(i, address); ok {
+		return a.maps[a.byPath[p]]
+	}
+	return nil
 }
 
 // together bounds the bytes of files that are read at the same time, unless one

@@ -16,6 +16,8 @@ func sourceOf(m *bundle.Module) graph.Source {
 	switch m.Kind {
 	case bundle.Region:
 		return inferred(fromBundle, model.ApplicationProvenanceConfidenceHigh, "comments tell the modules apart")
+	case bundle.Mapped:
+		return inferred(fromMap, model.ApplicationProvenanceConfidenceHigh, "the source map tells the modules apart")
 	case bundle.Group:
 		return inferred(fromBundle, model.ApplicationProvenanceConfidenceLow, "modules were joined and nothing tells them apart")
 	}

@@ -60,12 +60,7 @@ func (a *analysis) drawDeclaredMap(i int, address string) {
 		a.drawSources(i, node, m)
 		return
 	}
-	name, err := url.PathUnescape(address)
-	if err != nil {
-		name = address
-	}
-	name, _, _ = strings.Cut(name, "?")
-	if p := path.Join(path.Dir(a.tree.Files[i].Path), name); !strings.Contains(name, "://") && a.Has(p) {
+	if p, ok := a.mapPath(i, address); ok {
 		a.b.Edge(from, a.fileNodes[a.byPath[p]], model.ApplicationRelationMapsTo, a.b.From(fromMap), nil, nil)
 		return
 	}
@@ -79,6 +74,20 @@ func (a *analysis) drawDeclaredMap(i int, address string) {
 	source.State, source.Confidence, source.Reason = model.ApplicationProvenanceStateUnavailable, model.ApplicationProvenanceConfidenceUnknown, "the source map is not in the application"
 	node := a.b.Node(model.ApplicationNodeKindSourceMap, graph.Local("declared "+path.Join(path.Dir(a.tree.Files[i].Path), clean)), clean, a.b.From(source), nil, nil)
 	a.b.Edge(from, node, model.ApplicationRelationMapsTo, a.b.From(source), nil, nil)
+}
+
+// mapPath is the file that an address in a program means.
+func (a *analysis) mapPath(i int, address string) (string, bool) {
+	name, err := url.PathUnescape(address)
+	if err != nil {
+		name = address
+	}
+	name, _, _ = strings.Cut(name, "?")
+	if name == "" || strings.Contains(name, "://") {
+		return "", false
+	}
+	p := path.Join(path.Dir(a.tree.Files[i].Path), name)
+	return p, a.Has(p)
 }
 
 // drawSources draws the original files of a map, each with how much of the

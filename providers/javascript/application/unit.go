@@ -74,8 +74,8 @@ func (l lines) of(at uint32) int {
 }
 
 // readUnit reads the program of a file; code is its text, or that of the scripts
-// in it.
-func readUnit(ctx context.Context, code, digest string, isModule bool) (*unit, error) {
+// in it. mapOf gives the source map at the address that the program declares.
+func readUnit(ctx context.Context, code, digest string, isModule bool, mapOf func(address string) *sourcemap.Map) (*unit, error) {
 	file, err := parse.Parse(ctx, code, parse.Options{Module: isModule})
 	if err != nil {
 		return nil, err
@@ -90,6 +90,10 @@ func readUnit(ctx context.Context, code, digest string, isModule bool) (*unit, e
 		return nil, err
 	}
 	u := &unit{module: file.Module, errors: file.Errors, failed: file.Failed, lines: newLines(code), bundles: packed.Bundles}
+	u.mapAddress = sourcemap.Declared(code)
+	if m := mapOf(u.mapAddress); m != nil {
+		u.mapped(code, m)
+	}
 	u.layout(code, digest)
 	var prints sync.WaitGroup
 	prints.Go(func() { u.printParts(p, packed.Roles) })
@@ -100,7 +104,6 @@ func readUnit(ctx context.Context, code, digest string, isModule bool) (*unit, e
 	}
 	u.divide(found)
 	u.graph = semantic.Extract(p, u.spans[1:], packed.Roles)
-	u.mapAddress = sourcemap.Declared(code)
 	u.banners = banners(file)
 	return u, ctx.Err()
 }

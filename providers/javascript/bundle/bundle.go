@@ -38,6 +38,8 @@ const (
 	Turbopack  Bundler = "turbopack"
 	SystemJS   Bundler = "systemjs"
 	AMD        Bundler = "amd"
+	// Joined stands for whatever joined modules of which only a source map tells.
+	Joined Bundler = "unknown"
 )
 
 // Kind says how a module is kept apart.
@@ -45,9 +47,10 @@ type Kind string
 
 // Kinds of module.
 const (
-	Wrapped Kind = "wrapped" // in a function of its own
-	Region  Kind = "region"  // between comments
-	Group   Kind = "group"   // several modules whose boundaries are gone
+	Wrapped Kind = "wrapped"    // in a function of its own
+	Region  Kind = "region"     // between comments
+	Group   Kind = "group"      // several modules whose boundaries are gone
+	Mapped  Kind = "source-map" // by a source map
 )
 
 // A Module is a part of a bundle.

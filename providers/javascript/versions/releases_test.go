@@ -1,6 +1,8 @@
 package versions
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -80,11 +82,23 @@ func built(t testing.TB, tools, packages string) map[string]*release {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("node", "testdata/releases.cjs", tools, packages, string(entries))
-	cmd.Stderr = os.Stderr
-	data, err := cmd.Output()
+	script, err := os.ReadFile("testdata/releases.cjs")
 	if err != nil {
 		t.Fatal(err)
+	}
+	// Builds are kept beside the packages, as those are: both are the same every time.
+	sum := sha256.Sum256(append(append(script, entries...), tools...))
+	kept := filepath.Join(packages, "releases-"+hex.EncodeToString(sum[:8])+".json")
+	data, err := os.ReadFile(kept)
+	if err != nil {
+		cmd := exec.Command("node", "testdata/releases.cjs", tools, packages, string(entries))
+		cmd.Stderr = os.Stderr
+		if data, err = cmd.Output(); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(kept, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	var list []*release
 	if err := json.Unmarshal(data, &list); err != nil {

@@ -21,19 +21,31 @@ const clean = (p) => {
   const at = p.lastIndexOf("node_modules/");
   return at < 0 ? "project/" + path.basename(p) : p.slice(at);
 };
-const digest = (text) => crypto.createHash("sha256").update(text).digest("hex");
+const {minify} = load("terser");
+const known = new Map();
+// digest is that of the code of a file: comments, layout and local names do not
+// count.
+async function digest(text) {
+  const raw = crypto.createHash("sha256").update(text).digest("hex");
+  if (known.has(raw)) return known.get(raw);
+  let code = text;
+  try { code = (await minify(text, {compress: false, mangle: true, module: /\bexport\b/.test(text)})).code; } catch {}
+  const sum = crypto.createHash("sha256").update(code).digest("hex");
+  known.set(raw, sum);
+  return sum;
+}
 
 // origins gives, for each place of text that a map knows, the file it is from.
-function origins(text, map) {
+async function origins(text, map) {
   const trace = new TraceMap(map);
   const starts = [0];
   for (let i = text.indexOf("\n"); i >= 0; i = text.indexOf("\n", i + 1)) starts.push(i + 1);
   const offsets = [], sources = [], names = [], digests = [], index = new Map();
-  trace.sources.forEach((s, i) => {
-    names.push(clean(s || ""));
-    digests.push(trace.sourcesContent && trace.sourcesContent[i] != null ? digest(trace.sourcesContent[i]) : "");
-    index.set(s, i);
-  });
+  for (let i = 0; i < trace.sources.length; i++) {
+    names.push(clean(trace.sources[i] || ""));
+    digests.push(trace.sourcesContent && trace.sourcesContent[i] != null ? await digest(trace.sourcesContent[i]) : "");
+    index.set(trace.resolvedSources[i], i);
+  }
   eachMapping(trace, (m) => {
     if (m.source == null) return;
     offsets.push(starts[m.generatedLine - 1] + m.generatedColumn);
@@ -42,17 +54,20 @@ function origins(text, map) {
   return {names, digests, offsets, sources};
 }
 
-function keep(name, builder, text, map) {
+async function keep(name, builder, text, map) {
   if (/[^\x00-\x7f]/.test(text)) throw new Error(`${name} ${builder}: places are counted in bytes`);
-  out.push({name, builder, text, ...origins(text, JSON.parse(map))});
+  out.push({name, builder, text, ...await origins(text, JSON.parse(map))});
 }
 
 async function esbuild(name) {
   const r = await load("esbuild").build({
     entryPoints: [entry], bundle: true, minify: true, platform: "node", sourcemap: "external", outfile: "out.js", write: false,
+    plugins: [{name: "shipped files only", setup(b) {
+      b.onLoad({filter: /\.[cm]?js$/}, (a) => ({contents: fs.readFileSync(a.path, "utf8").replace(/\/\/# sourceMappingURL=.*/g, ""), loader: "js"}));
+    }}],
     charset: "ascii", legalComments: "none", logLevel: "silent", absWorkingDir: project,
   });
-  keep(name, "esbuild", r.outputFiles.find((f) => f.path.endsWith(".js")).text, r.outputFiles.find((f) => f.path.endsWith(".map")).text);
+  await keep(name, "esbuild", r.outputFiles.find((f) => f.path.endsWith(".js")).text, r.outputFiles.find((f) => f.path.endsWith(".map")).text);
 }
 
 function webpack(name, builder, extra) {
@@ -64,9 +79,8 @@ function webpack(name, builder, extra) {
     optimization: {minimizer: [new Terser({extractComments: false, terserOptions: {format: {ascii_only: true, comments: false}}})], ...extra.optimization},
   }, (err, stats) => {
     if (err || stats.hasErrors()) return reject(err || new Error(stats.toString("errors-only")));
-    keep(name, builder, fs.readFileSync(path.join(dir, "out.js"), "utf8"), fs.readFileSync(path.join(dir, "out.js.map"), "utf8"));
-    fs.rmSync(dir, {recursive: true});
-    resolve();
+    keep(name, builder, fs.readFileSync(path.join(dir, "out.js"), "utf8"), fs.readFileSync(path.join(dir, "out.js.map"), "utf8"))
+      .then(() => { fs.rmSync(dir, {recursive: true}); resolve(); }, reject);
   }));
 }
 

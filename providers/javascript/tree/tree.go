@@ -516,6 +516,10 @@ func (r *reader) stream(p string, src io.Reader, also hash.Hash, declared int64)
 		return nil
 	}
 	keep := f.Kind.Text() || f.Kind == Container && declared <= r.opts.MaxFileBytes
+	if keep && f.Size > r.opts.MaxFileBytes {
+		keep = false
+		f.Reason = fmt.Sprintf("it has more than %d bytes", r.opts.MaxFileBytes)
+	}
 	var data []byte
 	if keep {
 		data = append(make([]byte, 0, clamp(declared, int64(n), r.opts.MaxFileBytes)), head...)

@@ -77,7 +77,14 @@ func (e *Engine) interfaceOf(ctx context.Context, p *program.Program, i int, b *
 	}
 	if sig == nil {
 		b.Missing[engine.Locals] = engine.Gap{Reason: noDebugInfo, Remediation: wantDWARF}
-		api.Limitations = append(api.Limitations, noDebugInfo+", so parameters and return type are not known")
+		api.Limitations = append(api.Limitations, noDebugInfo+": what follows was concluded from its code")
+		known, err := e.fromCode(ctx, p, i, b, api)
+		if err != nil {
+			return err
+		}
+		if known {
+			delete(b.Missing, engine.Locals)
+		}
 	} else {
 		declare(b, api, sig)
 	}

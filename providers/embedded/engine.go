@@ -39,6 +39,7 @@ type Engine struct {
 	fixed      *constants
 	kept       keptFlows
 	cpp        hierarchy
+	reads      answers // argument registers that functions read
 	closeOnce  sync.Once
 }
 

@@ -126,13 +126,19 @@ func (e *effect) vector(d *Decoder, l *lifter, name string) {
 		}
 	}
 	stores := strings.HasPrefix(f.name, "st") || strings.HasPrefix(f.name, "prf")
+	// Scalar floating point replaces the whole destination, but for the move
+	// into an upper half.
+	replaces := l.w>>24&0x7e == 0x1e && l.w>>16 != 0x9eaf
 	p := printer{w: l.w}
 	for i, r := range f.vectors() {
 		n := uint64(p.value(r.spec))
 		for k := range uint64(r.count) {
 			v := arch.Reg(regVec0 + int((n+k)&31))
-			e.reads(v)
-			if i == 0 && r.first && !compares && !stores {
+			written := i == 0 && r.first && !compares && !stores
+			if !written || !replaces {
+				e.reads(v)
+			}
+			if written {
 				e.writes(v)
 			}
 		}

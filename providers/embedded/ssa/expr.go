@@ -154,6 +154,9 @@ func (b *builder) simplify(op ir.Op, bits uint16, x, y, z ID, m uint64, known bo
 		if x == y || zero {
 			return x
 		}
+		if known && bits <= 64 && m == ir.Constant(^uint64(0), bits).N {
+			return y
+		}
 	case ir.And:
 		switch {
 		case x == y:

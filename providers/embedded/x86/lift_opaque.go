@@ -42,7 +42,14 @@ func (l *lifter) opaque() {
 			e.WritesMemory = e.WritesMemory || first && !readsOnly(l.e.name)
 		case isVector(o) || o.kind == opL:
 			vector = true
-			e.Reads = append(e.Reads, l.vector(o))
+			switch {
+			case !first || !overwrites(l.e.name):
+				e.Reads = append(e.Reads, l.vector(o))
+			case strings.HasSuffix(l.e.name, "sd"): // the upper part is kept
+				e.Reads = append(e.Reads, l.Extract(l.vector(o), 64, vectorBits-64))
+			case strings.HasSuffix(l.e.name, "ss"):
+				e.Reads = append(e.Reads, l.Extract(l.vector(o), 32, vectorBits-32))
+			}
 			if first {
 				write(l.vector(o))
 			}
@@ -180,6 +187,19 @@ func readsOnly(name string) bool {
 		}
 	}
 	return false
+}
+
+// overwrites reports whether an instruction that is not modelled replaces its
+// first operand, a vector register, or of scalars the low element, without
+// reading it.
+func overwrites(name string) bool {
+	switch name {
+	case "cvtsi2ss", "cvtsi2sd", "cvtss2sd", "cvtsd2ss", "sqrtss", "sqrtsd", "rcpss", "rsqrtss", "roundss", "roundsd",
+		"pshufd", "pshuflw", "pshufhw", "cvtdq2ps", "cvtps2dq", "cvttps2dq", "cvtdq2pd", "cvtpd2dq", "cvttpd2dq", "cvtps2pd", "cvtpd2ps",
+		"sqrtps", "sqrtpd", "rcpps", "rsqrtps", "pabsb", "pabsw", "pabsd":
+		return true
+	}
+	return strings.HasPrefix(name, "pmovzx") || strings.HasPrefix(name, "pmovsx")
 }
 
 // writesFlags reports whether a vector instruction writes the arithmetic flags.

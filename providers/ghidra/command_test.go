@@ -172,10 +172,13 @@ func TestServer_recovers(t *testing.T) {
 	}
 	id := c.begin("binary_overview", map[string]any{})
 	eventually(t, func() bool { return len(h.processes()) > 0 }, func() any { return "not started" })
-	m, _ := c.call("binary_session", map[string]any{})
-	if !strings.Contains(text(m), `"analysis_activity":{"status":"busy","running":1,"queued":0,"phase":"starting and analysing"}`) || !strings.Contains(text(m), `"state":"verified"`) {
-		t.Errorf("while it starts: %s", text(m))
-	}
+	session := ""
+	eventually(t, func() bool {
+		m, _ := c.call("binary_session", map[string]any{"detail": "summary"})
+		session = text(m)
+		return strings.Contains(session, `"analysis_activity":{"status":"busy","running":1,"queued":0,"phase":"starting and analysing"}`) &&
+			strings.Contains(session, `"state":"verified"`)
+	}, func() any { return session })
 	c.send(map[string]any{"method": "notifications/cancelled", "params": map[string]any{"requestId": id}})
 	eventually(t, func() bool { return len(h.processes()) == 0 }, func() any { return h.processes() })
 	if m, _ := c.call("close_binary", map[string]any{}); m.Result.IsError {

@@ -158,18 +158,23 @@ func (d *detector) merge(b *Bundle, bundler Bundler) {
 			continue
 		}
 		held.Bundler = bundler
-		var regions []Module
-		for _, m := range b.Modules {
-			if !slices.ContainsFunc(held.Modules, func(w Module) bool {
-				return contains(m.At, w.At) && (w.Path == m.Path || w.Path == "")
-			}) {
-				regions = append(regions, m)
+		// The region of each wrapper, and the regions that are wrappers.
+		nest, wrapped := nestOf(b.Modules), make([]bool, len(b.Modules))
+		for j := range held.Modules {
+			w := &held.Modules[j]
+			r := nest.Innermost(w.At.Start)
+			if r < 0 || !contains(b.Modules[r].At, w.At) {
 				continue
 			}
-			for j := range held.Modules {
-				if contains(m.At, held.Modules[j].At) && held.Modules[j].Path == "" {
-					held.Modules[j].Path = m.Path
-				}
+			if w.Path == "" {
+				w.Path = b.Modules[r].Path
+			}
+			wrapped[r] = wrapped[r] || w.Path == b.Modules[r].Path
+		}
+		var regions []Module
+		for i, m := range b.Modules {
+			if !wrapped[i] {
+				regions = append(regions, m)
 			}
 		}
 		held.Modules = append(held.Modules, regions...)

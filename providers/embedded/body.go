@@ -52,6 +52,9 @@ func (e *Engine) Body(ctx context.Context, entry model.Address, want engine.Face
 	}
 	if want&engine.Targets != 0 {
 		b.Targets = e.targets(p, i)
+		if err := e.followed(ctx, p, i, b.Targets); err != nil {
+			return nil, err
+		}
 	}
 	if want&engine.Incoming != 0 {
 		if b.Incoming, err = e.References(ctx, entry, engine.To); err != nil {

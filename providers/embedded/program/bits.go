@@ -73,10 +73,3 @@ func (b bitset) nextClear(i, end uint32) uint32 {
 	}
 	return end
 }
-
-func (b bitset) count() (n int) {
-	for _, w := range b {
-		n += bits.OnesCount32(w)
-	}
-	return n
-}

@@ -48,7 +48,6 @@ type table struct {
 type shape struct {
 	t     table
 	index lin // of the (first-level) table
-	mask  int64
 }
 
 // matchShape reads a jump target as a table access.

@@ -58,7 +58,6 @@ type refScanner struct {
 	refs  []codeRef
 	sites []site
 	insns int
-	nops  int
 }
 
 const refPasses = 6

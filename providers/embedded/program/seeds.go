@@ -55,6 +55,7 @@ func (r *recovery) seed() []uint32 {
 		r.addSeed(r.sp.off(r.im.Entry), ByEntry)
 	}
 	r.seedNoReturn()
+	r.seedInner(claims)
 	r.settleExtents(claims)
 	r.seedPads()
 	slices.SortFunc(r.funcs, func(a, b *fn) int { return cmp.Compare(a.entry, b.entry) })
@@ -308,6 +309,43 @@ func (r *recovery) seedSymbols(claims *[]claim) {
 		}
 	}
 	r.dropAll(parts)
+}
+
+// seedInner makes parts of the call frames that begin inside the extent that a
+// symbol gives to a function, at no start that anything else names: assembly
+// describes one function with several frames.
+func (r *recovery) seedInner(claims []claim) {
+	var named []claim
+	for _, c := range claims {
+		if c.rank == 1 && r.vouched.has(c.owner) && c.lo == c.owner {
+			named = append(named, c)
+		}
+	}
+	if len(named) == 0 {
+		return
+	}
+	slices.SortFunc(named, func(a, b claim) int { return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(b.hi, a.hi)) })
+	owners := map[uint32]uint32{}
+	var inner []uint32
+	for _, f := range r.funcs {
+		o := f.entry
+		if r.why[o].ev != ByUnwind || r.vouched.has(o) {
+			continue
+		}
+		i, found := slices.BinarySearchFunc(named, o, func(c claim, o uint32) int { return cmp.Compare(c.lo, o) })
+		if found || i == 0 || o >= named[i-1].hi {
+			continue
+		}
+		owners[o] = named[i-1].owner
+		r.parts[o] = named[i-1].owner
+		inner = append(inner, o)
+	}
+	for i := range claims {
+		if to, ok := owners[claims[i].owner]; ok {
+			claims[i].owner = to
+		}
+	}
+	r.dropAll(inner)
 }
 
 // seedNoReturn marks imports, and functions of language runtimes, that are

@@ -5,10 +5,12 @@ import (
 	"crypto/subtle"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -281,14 +283,17 @@ func (r *run) why(ctx context.Context) error {
 	if cause == nil {
 		cause = errors.New("the connection ended")
 	}
-	if r.foreign { // how our launcher ended says nothing about it
-		return r.link.unavailable("its bridge broke: %v; open the target again to go on", cause)
-	}
-	// The connection often ends a moment before the process can be asked how.
-	select {
-	case <-r.process.Done():
-		return r.link.unavailable("it ended: %s; open the target again to go on", r.lastWords())
-	case <-time.After(100 * time.Millisecond):
+	// A connection ends a moment before the process can be asked how it ended.
+	// What ends otherwise was ended by us, and how a launcher of somebody else's
+	// process ended says nothing.
+	if errors.Is(cause, io.EOF) || errors.Is(cause, io.ErrUnexpectedEOF) || errors.Is(cause, syscall.ECONNRESET) {
+		select {
+		case <-r.process.Done():
+			if !r.foreign {
+				return r.link.unavailable("it ended: %s; open the target again to go on", r.lastWords())
+			}
+		case <-time.After(time.Second):
+		}
 	}
 	return r.link.unavailable("its bridge broke: %v; open the target again to go on", cause)
 }

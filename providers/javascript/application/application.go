@@ -180,7 +180,7 @@ func (a *analysis) mapOf(i int, address string) *sourcemap.Map {
 // together bounds the bytes of files that are read at the same time, unless one
 // file alone has more: what is known of a program while it is read takes many
 // times its size.
-const together = 8 << 20
+const together = 6 << 20
 
 // each does work for every file, on all processors, until it fails. One of them
 // begins with the largest files and the others with the smallest, so that large

@@ -103,8 +103,8 @@ func readUnit(ctx context.Context, code, digest string, isModule bool, mapOf fun
 		return nil, err
 	}
 	u.divide(found)
-	u.graph = semantic.Extract(p, u.spans[1:], packed.Roles)
 	u.banners = banners(file)
+	u.graph = semantic.Extract(p, u.spans[1:], packed.Roles)
 	return u, ctx.Err()
 }
 

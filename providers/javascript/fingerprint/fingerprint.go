@@ -62,7 +62,15 @@ func mix(h uint64) uint64 {
 	return h ^ h>>33
 }
 
-func (s *Set) add(kind byte, text string) { s.hashes = append(s.hashes, hashOf(kind, text)) }
+func (s *Set) add(kind byte, text string) {
+	if n := len(s.hashes); n == cap(s.hashes) && n >= 1024 { // most are there already
+		s.settle()
+		if len(s.hashes) < n/2 {
+			s.hashes = append(make([]uint64, 0, n), s.hashes...)
+		}
+	}
+	s.hashes = append(s.hashes, hashOf(kind, text))
+}
 
 // settle sorts the features, each once.
 func (s *Set) settle() {

@@ -256,8 +256,8 @@ func Extract(p *bundle.File, parts []parse.Span, roles map[scope.BindingID]bundl
 	for i := range e.bindings {
 		e.bindings[i] = -1
 	}
-	e.unit.Nodes = make([]Node, 0, len(p.Nodes)/4)
-	e.unit.Edges = make([]Edge, 0, len(p.Nodes)/2)
+	e.unit.Nodes = make([]Node, 0, len(p.Nodes)/6)
+	e.unit.Edges = make([]Edge, 0, len(p.Nodes)/3)
 	e.unit.Labels = []string{""}
 	e.labels = map[string]int32{"": 0}
 	e.unit.Modules = append(e.unit.Modules, e.node(Module, parse.Span{Start: 0, End: uint32(len(p.Src))}, ""))
@@ -267,12 +267,32 @@ func Extract(p *bundle.File, parts []parse.Span, roles map[scope.BindingID]bundl
 	e.declareFunctions()
 	e.kids(p.Root)
 	e.captures()
-	return e.finish()
+	e.printFunctions()
+	u := e.unit
+	// The tree is many times larger than what was read from it: from here on
+	// nothing holds it.
+	*e = extractor{}
+	u.finish()
+	return &u
+}
+
+// printFunctions makes the digests of functions.
+func (e *extractor) printFunctions() {
+	normal := fingerprint.NewNormalizer(e.File.File, e.Scopes)
+	for i := range e.Nodes {
+		r := parse.Ref(i)
+		if !e.Nodes[i].Kind.IsFunction() {
+			continue
+		}
+		if node := e.functionOf(r); node != none {
+			e.unit.Functions = append(e.unit.Functions, node)
+			e.unit.Prints = append(e.unit.Prints, normal.Function(r))
+		}
+	}
 }
 
 // finish puts nodes in order of place and numbers them anew.
-func (e *extractor) finish() *Unit {
-	u := &e.unit
+func (u *Unit) finish() {
 	order := make([]int32, len(u.Nodes))
 	for i := range order {
 		order[i] = int32(i)
@@ -304,27 +324,25 @@ func (e *extractor) finish() *Unit {
 	for i := range u.Exports {
 		u.Exports[i].Node = number[u.Exports[i].Node]
 	}
-	type printed struct {
-		node int32
-		ref  parse.Ref
+	// Digests follow their nodes.
+	by := make([]int, len(u.Functions))
+	for i := range by {
+		by[i] = i
+		u.Functions[i] = number[u.Functions[i]]
 	}
-	var list []printed
-	for ref, node := range e.functions {
-		if k := e.Kind(ref); k.IsFunction() {
-			list = append(list, printed{number[node], ref})
-		}
+	slices.SortFunc(by, func(a, b int) int { return cmp.Compare(u.Functions[a], u.Functions[b]) })
+	functions, prints := make([]int32, len(by)), make([][16]byte, len(by))
+	for i, old := range by {
+		functions[i], prints[i] = u.Functions[old], u.Prints[old]
 	}
-	slices.SortFunc(list, func(a, b printed) int { return cmp.Compare(a.node, b.node) })
-	normal := fingerprint.NewNormalizer(e.File.File, e.Scopes)
-	for _, f := range list {
-		u.Functions = append(u.Functions, f.node)
-		u.Prints = append(u.Prints, normal.Function(f.ref))
-	}
-	return u
+	u.Functions, u.Prints = functions, prints
 }
 
 // SortEdges puts edges in order of From, To and kind, each once.
 func SortEdges(edges []Edge) []Edge {
+	if len(edges) == 0 {
+		return edges
+	}
 	// Sorted as numbers: 28 bits for each end, which is more than there are nodes.
 	keys := make([]uint64, len(edges))
 	for i, e := range edges {

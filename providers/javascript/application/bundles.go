@@ -109,6 +109,9 @@ func (a *analysis) drawModule(file int, b *bundle.Bundle, m *bundle.Module, p *p
 	if m.Eval != 0 {
 		properties["compiled_at_run_time"] = true
 	}
+	if m.Hoisted {
+		properties["hoisted"] = true
+	}
 	id := graph.Identity{
 		Strategy: model.ApplicationNodeIdentityStrategyArtifactLocalKey, SHA256: p.sha256,
 		Key: a.tree.Files[file].Path + "#" + string(b.Bundler) + ":" + m.ID,

@@ -63,6 +63,9 @@ type Module struct {
 	Func   parse.Ref  // the wrapper, 0 when there is none
 	// Eval is the String that holds the code where it is compiled at run time.
 	Eval parse.Ref
+	// Hoisted modules have functions that stand outside of the wrapper, among those
+	// of others.
+	Hoisted bool
 	// Requires are the modules it loads, in order of place.
 	Requires []Require
 	// Externals are module names that its dependency table leaves to others.

@@ -111,7 +111,7 @@ func (d *detector) helped(b *Bundle, helpers map[scope.BindingID]helperKind) {
 			continue
 		}
 		m := d.wrapped(d.NameOf(n.First), parse.Ref(i), fn)
-		m.Path = path
+		m.Path, m.Hoisted = path, kind == esmInit
 		if kind == commonJS {
 			d.roles(fn, ExportsRole, ModuleRole)
 		}

@@ -13,6 +13,7 @@
 //	facts        tree → imports, exports, endpoints, keys, messages, windows
 //	semantic     trees → columns of values, calls and how data flows
 //	sourcemap    JSON → original names and positions
+//	html         document → its scripts
 //	resolve      specifier → file, over package.json
 //	tree         folder or archive → files with digests
 //	graph        builder of the application graph, ids, tables

@@ -1,0 +1,82 @@
+package bundle_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rea/providers/javascript/bundle"
+)
+
+// TestShapes takes small bundles apart that are written as their bundlers do.
+func TestShapes(t *testing.T) {
+	for _, tt := range []struct {
+		name, src string
+		want      []string
+	}{
+		{"turbopack_object", `(globalThis.TURBOPACK = globalThis.TURBOPACK || []).push(["static/chunks/a.js", {
+"[project]/src/a.js [client] (ecmascript)": ((__turbopack_context__) => { __turbopack_context__.s(["a", () => a]); var b = __turbopack_context__.i("[project]/src/b.js [client] (ecmascript)"); }),
+"[project]/src/b.js [client] (ecmascript)": ((__turbopack_context__) => { __turbopack_context__.A("[project]/src/c.js").then(f); }),
+}]);`, []string{
+			"turbopack [project]/src/a.js [client] (ecmascript) src/a.js wrapped loads [project]/src/b.js [client] (ecmascript)",
+			"turbopack [project]/src/b.js [client] (ecmascript) src/b.js wrapped loads later [project]/src/c.js",
+		}},
+		{"turbopack_flat", `(globalThis.TURBOPACK||(globalThis.TURBOPACK=[])).push(["object"==typeof document?document.currentScript:void 0,123,(e,t,r)=>{"use strict";var n=e.i(456);e.s(["x",()=>n])},456,(e,t,r)=>{t.exports=e.r(789)}]);`, []string{
+			"turbopack 123 - wrapped loads 456", "turbopack 456 - wrapped loads 789",
+		}},
+		{"systemjs", `System.register("a", ["./b.js", "c"], function (exports, module) { "use strict"; return { setters: [], execute: function () {} }; });
+System.register("d", [], function (exports) { return { execute: function () {} }; });`, []string{
+			"systemjs a - wrapped loads ./b.js loads c", "systemjs d - wrapped",
+		}},
+		{"amd", `define("lib/a", ["require", "exports", "./b"], function (require, exports, b) { exports.a = b; }); define("lib/b", function () {});`, []string{
+			"amd lib/a - wrapped loads ./b", "amd lib/b - wrapped",
+		}},
+		{"metro", `__d(function(g,r,i,a,m,e,d){var x=r(d[0]);var y=i(d[1]);e.z=x},7,[8,9],"src/a.js");__d(function(g,r,i,a,m,e,d){},8,[]);__r(7);`, []string{
+			"metro 7 src/a.js wrapped loads 8 loads 9", "metro 8 - wrapped", "metro starts 7",
+		}},
+		{"webpack_chunk_of_modules", `export const __webpack_ids__ = ["1"]; export const __webpack_modules__ = { "./a.js": (module, exports, require) => { require("./b.js"); } };`, []string{
+			"webpack ./a.js ./a.js wrapped loads ./b.js",
+		}},
+		{"webpack_start_in_a_chunk", `(self.webpackChunkapp=self.webpackChunkapp||[]).push([[179],{12:(e,t,n)=>{n(34)},34:()=>{}},e=>{var t=t=>e(e.s=t);e.O(0,[1],()=>t(12))}]);`, []string{
+			"webpack 12 - wrapped loads 34", "webpack 34 - wrapped", "webpack starts 12",
+		}},
+		{"rolldown", "//#region src/a.js\nvar a = 1;\n//#endregion\n//#region src/b.js\nconsole.log(a);\n//#endregion\n", []string{
+			"rolldown src/a.js src/a.js region", "rolldown src/b.js src/b.js region",
+		}},
+		{"no_bundle", `var handlers = {open: function () {}, close: function () {}}; handlers[x](y); define(function () {}); push([[1], {a: 1}]);`, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			list, _ := detect(t, &build{Files: map[string]string{"a.js": tt.src}})
+			var have []string
+			for _, b := range list {
+				for _, m := range b.Modules {
+					have = append(have, row(&b, &m))
+				}
+				for _, id := range b.Entries {
+					have = append(have, fmt.Sprintf("%s starts %s", b.Bundler, id))
+				}
+			}
+			if diff := cmp.Diff(tt.want, have); diff != "" {
+				t.Errorf("modules (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func row(b *bundle.Bundle, m *bundle.Module) string {
+	path := m.Path
+	if path == "" {
+		path = "-"
+	}
+	parts := []string{string(b.Bundler), m.ID, path, string(m.Kind)}
+	for _, q := range m.Requires {
+		verb := "loads"
+		if q.Dynamic {
+			verb = "loads later"
+		}
+		parts = append(parts, verb, q.ID)
+	}
+	return strings.Join(parts, " ")
+}

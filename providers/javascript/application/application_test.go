@@ -155,6 +155,10 @@ func TestAnElectronApplication(t *testing.T) {
 	if diff := cmp.Diff(calls, edges(a, model.ApplicationRelationCalls)); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)
 	}
+	invokes := []string{"dist/preload.js invokes file:open", "dist/preload.js invokes file:save", "dist/renderer.js invokes files"}
+	if diff := cmp.Diff(invokes, edges(a, model.ApplicationRelationInvokes)); diff != "" {
+		t.Errorf("invokes (-want +got):\n%s", diff)
+	}
 	for _, secret := range []string{"secret", "abc", "#part"} {
 		if bytes.Contains(a.Graph.AppendJSON(nil), []byte(secret)) {
 			t.Errorf("the graph has %q", secret)

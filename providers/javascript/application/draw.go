@@ -50,7 +50,7 @@ func (a *analysis) draw() error {
 		}
 	}
 	a.drawLoads()
-	for _, draw := range []func(){a.drawEntries, a.drawDocuments, a.drawMessages, a.drawMaps, a.drawBanners, a.drawRoles} {
+	for _, draw := range []func(){a.drawEntries, a.drawDocuments, a.drawMessages, a.drawUses, a.drawMaps, a.drawBanners, a.drawRoles} {
 		if err := a.ctx.Err(); err != nil {
 			return err
 		}

@@ -304,3 +304,30 @@ func (a *analysis) scriptOf(i int, base, src string) string {
 	}
 	return ""
 }
+
+// drawUses joins code that calls a member of an API which a preload script
+// exposed to that API.
+func (a *analysis) drawUses() {
+	apis := map[string][]int64{}
+	for i := range a.b.Nodes {
+		if n := &a.b.Nodes[i]; n.Kind == model.ApplicationNodeKindContextBridgeAPI && n.Label != nil {
+			apis[*n.Label] = append(apis[*n.Label], int64(i))
+		}
+	}
+	if len(apis) == 0 {
+		return
+	}
+	source := inferred(correlated, model.ApplicationProvenanceConfidenceHigh, "a global of that name is exposed and declared nowhere else")
+	for file, u := range a.units {
+		if u == nil {
+			continue
+		}
+		for i := range u.parts {
+			for _, g := range u.parts[i].globals {
+				if nodes := apis[g.Name]; len(nodes) == 1 {
+					a.b.Edge(a.partNodes[file][i], nodes[0], model.ApplicationRelationInvokes, a.b.From(source), a.location(file, g.At), graph.Properties{"member": g.Member})
+				}
+			}
+		}
+	}
+}

@@ -43,6 +43,7 @@ type part struct {
 	facts   []facts.Fact
 	imports []facts.Import
 	exports []facts.Export
+	globals []facts.Global
 }
 
 // A print is what a part is recognized by.
@@ -171,6 +172,10 @@ func (u *unit) divide(found *facts.Found) {
 	for _, v := range found.Imports {
 		p := at(v.At)
 		p.imports = append(p.imports, v)
+	}
+	for _, v := range found.Globals {
+		p := at(v.At)
+		p.globals = append(p.globals, v)
 	}
 	for _, v := range found.Exports {
 		p := at(v.At)

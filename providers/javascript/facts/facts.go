@@ -104,6 +104,15 @@ type Found struct {
 	Facts   []Fact
 	Imports []Import
 	Exports []Export
+	Globals []Global
+}
+
+// A Global is a call of a member of a global that the language and its hosts do
+// not have: something that another program put there.
+type Global struct {
+	Name   string // of the global
+	Member string // path below it
+	At     parse.Span
 }
 
 // Extract reads a program.

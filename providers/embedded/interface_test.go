@@ -112,14 +112,14 @@ func TestTypesOfParametersHandedToLibraryFunctions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, api := interfaceAt(t, eng, p.Address)
+	_, api := interfaceAt(t, eng, p.Address)
 	if len(api.Parameters) != 1 || api.Parameters[0].Type == nil || *api.Parameters[0].Type != "const char *" || api.Parameters[0].Source != "inferred" {
 		t.Errorf("parameters of copy: %+v", api.Parameters)
 	}
 	if p, err = eng.Resolve(t.Context(), "fill"); err != nil {
 		t.Fatal(err)
 	}
-	b, _ = interfaceAt(t, eng, p.Address)
+	b, _ := interfaceAt(t, eng, p.Address)
 	buffer := false
 	for _, v := range b.Locals {
 		buffer = buffer || !v.Parameter && v.Source == "inferred" && v.Location != nil && strings.HasPrefix(*v.Location, "entry_sp-0x")

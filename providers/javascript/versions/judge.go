@@ -3,6 +3,7 @@ package versions
 import (
 	"bytes"
 	"slices"
+	"strconv"
 
 	"rea/generated/model"
 )
@@ -68,6 +69,10 @@ func (j *judge) traces(s *side, i int) []string {
 		add("normal", byNormal(s, i))
 		add("structure", byStructure(s, i))
 		add("path", s.text(i, "path"))
+		if s.number(i, "features") < 8 || s.flag(i, "hoisted") {
+			// Too little of it is there to say that it is not another such module.
+			add("small", strconv.Itoa(len(s.loads(i))))
+		}
 	case s.isFile(i), s.node(i).Kind == model.ApplicationNodeKindSourceModule:
 		add("digest"+kind, s.sha256(i))
 		add("normal"+kind, byNormal(s, i))
@@ -169,7 +174,9 @@ func (j *judge) module(l, r int) Item {
 		it.Dimensions = add(it.Dimensions, InRelationships)
 		j.edges(&it, l, r)
 	case loads == unclear:
-		it.Status, it.Reason = Unknown, "it loads modules that could not be matched"
+		it.Status, it.Reason = Unknown, "what it loads was not matched surely enough to be the same"
+	case (a.flag(l, "hoisted") || b.flag(r, "hoisted")) && !j.sameFile(l, r):
+		it.Status, it.Reason = Unknown, "functions of it stand outside of its wrapper and were not compared"
 	case !equal && j.partial(l, r):
 		it.Status, it.Reason = Unknown, "its file was not read completely"
 	default:
@@ -188,6 +195,12 @@ func (j *judge) module(l, r int) Item {
 		}
 	}
 	return it
+}
+
+// sameFile reports whether two nodes lie in files with the same bytes.
+func (j *judge) sameFile(l, r int) bool {
+	f, g := j.m.l.fileOf[l], j.m.r.fileOf[r]
+	return f >= 0 && g >= 0 && j.m.l.sha256(f) != "" && j.m.l.sha256(f) == j.m.r.sha256(g)
 }
 
 // file compares files.

@@ -1,6 +1,7 @@
 package versions
 
 import (
+	"bytes"
 	"encoding/binary"
 	"slices"
 
@@ -17,7 +18,7 @@ const (
 	differ
 )
 
-// sameLoads compares what two nodes load, in order.
+// sameLoads compares what two nodes load, in order, as far as it is matched.
 func (m *matcher) sameLoads(l, r int) agreement {
 	a, b := m.l.loads(l), m.r.loads(r)
 	if len(a) != len(b) {
@@ -38,7 +39,10 @@ func (m *matcher) sameLoads(l, r int) agreement {
 func (m *matcher) sameLoad(a, b load) agreement {
 	switch to := m.l.pair[a.to]; {
 	case to == b.to:
-		return same
+		if m.sure(a.to, b.to) || a.specifier != "" && a.specifier == b.specifier {
+			return same
+		}
+		return unclear
 	case to >= 0 || m.r.pair[b.to] >= 0:
 		return differ
 	}
@@ -57,6 +61,23 @@ func (m *matcher) sameLoad(a, b load) agreement {
 		return same
 	}
 	return unclear
+}
+
+// sure reports whether a match is good enough to say of what loads the node that it
+// loads the same: it did not change, or what names it did not.
+func (m *matcher) sure(l, r int) bool {
+	switch m.l.basis[l] {
+	case Identity, Content, Original, Path, Normal, SemanticKey:
+		return true
+	}
+	if n := m.l.text(l, "normal_sha256"); n != "" && n == m.r.text(r, "normal_sha256") {
+		return true
+	}
+	if id := lastingID(m.l, l); len(id) > 2 && id == lastingID(m.r, r) {
+		return true
+	}
+	gives, given := m.l.node(l).Properties["exports"], m.r.node(r).Properties["exports"]
+	return len(gives) > 0 && bytes.Equal(gives, given) && string(gives) != `["module.exports"]`
 }
 
 func agree(ok bool) agreement {
@@ -109,6 +130,22 @@ func (m *matcher) close(l, r int) bool {
 	}
 	small := m.l.number(l, "features") < 12 && m.r.number(r, "features") < 12
 	return small && m.l.node(l).Kind == m.r.node(r).Kind && m.sameLoads(l, r) != differ || m.similarity(l, r) >= 0.25
+}
+
+// loaded names a node by what it loads, when all of it is matched.
+func (m *matcher) loaded(s *side, i int) string {
+	var out []byte
+	for _, l := range s.loads(i) {
+		to := s.pair[l.to]
+		if to < 0 {
+			return ""
+		}
+		if s == m.l {
+			to = l.to
+		}
+		out = binary.LittleEndian.AppendUint32(out, uint32(to))
+	}
+	return string(out)
 }
 
 // loaders names a node by those that load it, when all of them are matched.

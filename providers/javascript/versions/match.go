@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"rea/generated/model"
+	"rea/providers/javascript/bundle"
 	"rea/providers/javascript/fingerprint"
 )
 
@@ -164,7 +165,9 @@ func (m *matcher) modules() error {
 		{Normal, byNormal, m.plausible},
 		{Structure, in(byStructure), m.plausible},
 		{Structure, byStructure, m.plausible},
-		{ModuleID, in(func(s *side, i int) string { return joined(s.text(i, "bundler"), s.text(i, "module_id")) }), m.alike},
+		{Normal, func(s *side, i int) string { return joined(s.text(i, "normal_sha256"), m.loaded(s, i)) }, m.plausible},
+		{Normal, func(s *side, i int) string { return joined(s.text(i, "normal_sha256"), m.loaders(s, i)) }, m.plausible},
+		{ModuleID, in(func(s *side, i int) string { return joined(s.text(i, "bundler"), lastingID(s, i)) }), m.alike},
 	}
 	for range maxRounds {
 		before := m.matched()
@@ -204,12 +207,23 @@ func (m *matcher) plausible(l, r int) bool {
 	return m.sameLoads(l, r) != differ
 }
 
+// lastingID is the id of a module in its bundle, "" where it is a variable whose
+// name minification chose.
+func lastingID(s *side, i int) string {
+	switch s.text(i, "bundler") {
+	case string(bundle.Esbuild), string(bundle.Rollup), string(bundle.Rolldown):
+		return ""
+	}
+	return s.text(i, "module_id")
+}
+
 // alike reports whether two nodes have enough in common for weak evidence.
 func (m *matcher) alike(l, r int) bool {
 	if !m.plausible(l, r) {
 		return false
 	}
-	return m.similarity(l, r) >= 0.4 || m.l.text(l, "normal_sha256") == m.r.text(r, "normal_sha256") && m.l.text(l, "normal_sha256") != ""
+	large := min(m.l.number(l, "features"), m.r.number(r, "features")) >= 8
+	return large && m.similarity(l, r) >= 0.4 || m.l.text(l, "normal_sha256") == m.r.text(r, "normal_sha256") && m.l.text(l, "normal_sha256") != ""
 }
 
 func (m *matcher) similarity(l, r int) float64 {

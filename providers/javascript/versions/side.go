@@ -161,6 +161,10 @@ func (s *side) number(i int, property string) int {
 	return n
 }
 
+func (s *side) flag(i int, property string) bool {
+	return string(s.node(i).Properties[property]) == "true"
+}
+
 // holder is the path of the file in which a node lies, or "".
 func (s *side) holder(i int) string {
 	if p := s.app.Place(s.node(i).Location); p != nil {

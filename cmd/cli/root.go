@@ -16,6 +16,7 @@ func (a *app) root() *ffcli.Command {
 		FlagSet: flags("rea"),
 		Subcommands: []*ffcli.Command{
 			a.analyzeCommand(),
+			a.graphCommand(),
 			a.serverCommand(),
 			a.doctorCommand(),
 			a.setupCommand(),

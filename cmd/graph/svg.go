@@ -1,0 +1,211 @@
+package graph
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// columns is the number of character cells that a line takes; the text is set
+// in a face where nearly all characters are equally wide.
+func columns(s string) int {
+	n := 0
+	for _, r := range s {
+		n++
+		if r >= 0x1100 && utf8.RuneLen(r) >= 3 {
+			n++
+		}
+	}
+	return n
+}
+
+// style follows the reader's choice of light or dark.
+const style = `
+svg{--bg:#ffffff;--fg:#1f2430;--muted:#6b7280;--box:#f6f8fb;--line:#9aa4b2;--entry:#dbeafe;--entryline:#2563eb;--import:#f1f5f9;--unresolved:#fef3c7;
+--taken:#15803d;--nottaken:#b91c1c;--jump:#2563eb;--table:#7c3aed;--pad:#c2410c;--call:#64748b;background:var(--bg)}
+@media (prefers-color-scheme: dark){svg{--bg:#12151c;--fg:#e5e9f0;--muted:#9aa4b2;--box:#1b202b;--line:#556070;--entry:#16294d;--entryline:#60a5fa;--import:#20252f;--unresolved:#3b2f10;
+--taken:#4ade80;--nottaken:#f87171;--jump:#60a5fa;--table:#c4b5fd;--pad:#fb923c;--call:#94a3b8}}
+text{font:12px ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono","Liberation Mono",monospace;fill:var(--fg);white-space:pre}
+text.title{font-size:15px;font-weight:600}text.note{fill:var(--muted)}tspan.head{font-weight:600}
+rect.box{fill:var(--box);stroke:var(--line);rx:5px}rect.entry{fill:var(--entry);stroke:var(--entryline);stroke-width:1.6}
+rect.import{fill:var(--import);stroke-dasharray:4 3}rect.unresolved{fill:var(--unresolved)}
+path.edge{fill:none;stroke-width:1.35}path.back{stroke-dasharray:6 3}
+text.label{font-size:11px;fill:var(--muted);paint-order:stroke;stroke:var(--bg);stroke-width:3px}
+`
+
+// colours of edges, by kind.
+var colours = []struct{ kind, colour string }{
+	{"call", "call"}, {"fallthrough", "call"}, {"jump", "jump"}, {"landing_pad", "pad"}, {"not_taken", "nottaken"}, {"table", "table"}, {"tail_call", "jump"}, {"taken", "taken"},
+}
+
+func colour(kind string) string {
+	for _, c := range colours {
+		if c.kind == kind {
+			return c.colour
+		}
+	}
+	return "call"
+}
+
+func escapeXML(s string) string {
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#39;").Replace(s)
+}
+
+// number writes a coordinate.
+func number(x float64) string {
+	s := fmt.Sprintf("%.1f", x)
+	return strings.TrimSuffix(s, ".0")
+}
+
+const headHeight = 34.0
+
+// SVG draws the graph.
+func SVG(g *Graph) []byte {
+	p := layOut(g)
+	var b strings.Builder
+	notes := 18 * float64(len(g.Notes))
+	width := max(p.width, float64(columns(line(g.Title)))*9.2+2*margin, 360)
+	for _, n := range g.Notes {
+		width = max(width, float64(columns(n))*charWidth+2*margin)
+	}
+	height := p.height + headHeight + notes
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%s" height="%s" viewBox="0 0 %s %s" role="img">`, number(width), number(height), number(width), number(height))
+	fmt.Fprintf(&b, "\n<title>%s</title>\n<style>%s</style>\n<defs>", escapeXML(line(g.Title)), style)
+	used := map[string]bool{}
+	for _, c := range colours {
+		if !used[c.colour] {
+			used[c.colour] = true
+			fmt.Fprintf(&b, `<marker id="%s" viewBox="0 0 8 8" refX="7.2" refY="4" markerWidth="7.5" markerHeight="7.5" orient="auto-start-reverse"><path d="M0 0.6L8 4L0 7.4z" style="fill:var(--%s)"/></marker>`, c.colour, c.colour)
+		}
+	}
+	b.WriteString("</defs>\n")
+	fmt.Fprintf(&b, `<rect width="%s" height="%s" style="fill:var(--bg)"/>`+"\n", number(width), number(height))
+	fmt.Fprintf(&b, `<text class="title" x="%s" y="24">%s</text>`+"\n", number(margin), escapeXML(line(g.Title)))
+	for i, n := range g.Notes {
+		fmt.Fprintf(&b, `<text class="note" x="%s" y="%s">%s</text>`+"\n", number(margin), number(44+18*float64(i)), escapeXML(n))
+	}
+	fmt.Fprintf(&b, `<g transform="translate(%s %s)">`+"\n", number(max(0, (width-p.width)/2)), number(headHeight+notes))
+	p.drawEdges(&b)
+	for i := range g.Nodes {
+		p.drawNode(&b, i)
+	}
+	b.WriteString("</g>\n</svg>\n")
+	return []byte(b.String())
+}
+
+func (p *placed) drawNode(b *strings.Builder, i int) {
+	n, v := &p.g.Nodes[i], &p.vs[i]
+	class := "box"
+	if n.Kind != "" {
+		class += " " + n.Kind
+	}
+	x, y := v.x-v.w/2, v.y-v.h/2
+	fmt.Fprintf(b, `<g><title>%s</title><rect class="%s" x="%s" y="%s" width="%s" height="%s"/><text y="%s">`, escapeXML(line(n.ID)), class, number(x), number(y), number(v.w), number(v.h), number(y))
+	for k, l := range n.Lines {
+		head := ""
+		if k == 0 && len(n.Lines) > 1 {
+			head = ` class="head"`
+		}
+		dy := lineHeight
+		if k == 0 {
+			dy = lineHeight + padding - 5
+		}
+		fmt.Fprintf(b, `<tspan%s x="%s" dy="%s">%s</tspan>`, head, number(x+padding), number(dy), escapeXML(l))
+	}
+	b.WriteString("</text></g>\n")
+}
+
+// ports spreads the ends of the edges over the side of each node, in the order
+// of the vertices they lead to; edges to one vertex share an end.
+func (p *placed) ports() (top, bottom map[[2]int]float64) {
+	top, bottom = map[[2]int]float64{}, map[[2]int]float64{}
+	assign := func(into map[[2]int]float64, v int, near []int) {
+		near = slices.Clone(near)
+		slices.SortStableFunc(near, func(a, b int) int { return cmp.Compare(p.vs[a].x, p.vs[b].x) })
+		room := min(p.vs[v].w-2*padding, 22*float64(len(near)-1))
+		for k, n := range near {
+			x := p.vs[v].x
+			if len(near) > 1 {
+				x += room * (float64(k)/float64(len(near)-1) - 0.5)
+			}
+			into[[2]int{v, n}] = x
+		}
+	}
+	for v := range p.g.Nodes {
+		assign(bottom, v, p.vs[v].down)
+		assign(top, v, p.vs[v].up)
+	}
+	return top, bottom
+}
+
+// mostLabels bounds the edges of a node that are labelled, so that the labels
+// keep clear of one another.
+const mostLabels = 3
+
+func (p *placed) drawEdges(b *strings.Builder) {
+	top, bottom := p.ports()
+	floor := make([]float64, len(p.layers)) // lowest point of each layer
+	ceiling := make([]float64, len(p.layers))
+	for l, layer := range p.layers {
+		for k, v := range layer {
+			if k == 0 || p.vs[v].y-p.vs[v].h/2 < ceiling[l] {
+				ceiling[l] = p.vs[v].y - p.vs[v].h/2
+			}
+			floor[l] = max(floor[l], p.vs[v].y+p.vs[v].h/2)
+		}
+	}
+	for k := range p.routes {
+		r := &p.routes[k]
+		e := &p.g.Edges[r.edge]
+		from, to := r.through[0], r.through[len(r.through)-1]
+		leaves := bottom[[2]int{from, r.through[1]}]
+		x, y := leaves, p.vs[from].y+p.vs[from].h/2
+		var d strings.Builder
+		fmt.Fprintf(&d, "M%s %s", number(x), number(y))
+		lead := func(nx, ny float64) {
+			if nx == x {
+				fmt.Fprintf(&d, "L%s %s", number(nx), number(ny))
+			} else {
+				mid := (y + ny) / 2
+				fmt.Fprintf(&d, "C%s %s %s %s %s %s", number(x), number(mid), number(nx), number(mid), number(nx), number(ny))
+			}
+			x, y = nx, ny
+		}
+		if f := floor[p.vs[from].layer]; f > y { // past taller nodes of the layer
+			lead(x, f)
+		}
+		for _, v := range r.through[1 : len(r.through)-1] {
+			l := p.vs[v].layer
+			lead(p.vs[v].x, ceiling[l])
+			if floor[l] > ceiling[l] {
+				lead(p.vs[v].x, floor[l])
+			}
+		}
+		endY := p.vs[to].y - p.vs[to].h/2
+		enters := top[[2]int{to, r.through[len(r.through)-2]}]
+		lead(enters, endY)
+		c := colour(e.Kind)
+		marker, class := "marker-end", "edge"
+		if r.reversed {
+			marker, class = "marker-start", "edge back"
+		}
+		fmt.Fprintf(b, `<path class="%s" style="stroke:var(--%s)" %s="url(#%s)" d="%s"/>`+"\n", class, c, marker, c, d.String())
+		if e.Label != "" && len(p.vs[from].down) <= mostLabels {
+			lx, ly := leaves, p.vs[from].y+p.vs[from].h/2+13
+			if r.reversed {
+				lx, ly = enters, endY-6
+			}
+			fmt.Fprintf(b, `<text class="label" x="%s" y="%s">%s</text>`+"\n", number(lx+4), number(ly), escapeXML(line(e.Label)))
+		}
+	}
+	for k := range p.g.Edges {
+		if e := &p.g.Edges[k]; e.From == e.To {
+			v := &p.vs[e.From]
+			c := colour(e.Kind)
+			x, y := v.x+v.w/2, v.y
+			fmt.Fprintf(b, `<path class="edge" style="stroke:var(--%s)" marker-end="url(#%s)" d="M%s %sc16 -10 16 14 1 7"/>`+"\n", c, c, number(x), number(y-4))
+		}
+	}
+}

@@ -17,8 +17,8 @@ import (
 const environmentHelp = `Environment
   REA_ANALYSIS_PROVIDER          engine that analyses files, or auto
   GHIDRA_INSTALL_DIR, JAVA_HOME  Ghidra 12 and the JDK that runs it
-  HOPPER_LAUNCHER_PATH           Hopper's launcher, where it is not in its usual place
-  REA_GHIDRA_STARTUP_TIMEOUT_MS  how long Ghidra may take to start and analyse; 330000
+  HOPPER_LAUNCHER_PATH           Hopper's launcher
+  REA_GHIDRA_STARTUP_TIMEOUT_MS  how long Ghidra may take to start; 330000
   REA_HOPPER_STARTUP_TIMEOUT_MS  how long Hopper may take; 120000
   REA_MCP_TOOLSETS               families of tools that rea mcp shows
   REA_MCP_INPUT_SCHEMA_PROFILE   full or compact input schemas of rea mcp

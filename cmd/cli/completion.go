@@ -177,6 +177,11 @@ func positionalValues(c *ffcli.Command, before int) []candidate {
 	switch c.Name {
 	case "analyze":
 		return []candidate{files}
+	case "graph":
+		if before == 0 {
+			return []candidate{files}
+		}
+		return nil
 	case "mcp-config":
 		return clientNames()
 	case "completion":

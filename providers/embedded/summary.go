@@ -65,6 +65,10 @@ func (e *Engine) Summary(ctx context.Context) (*engine.Summary, error) {
 		return nil, err
 	}
 	f := e.summary()
+	changing, err := e.modifying(ctx, p)
+	if err != nil {
+		return nil, err
+	}
 	im := e.im
 	s := &engine.Summary{
 		Target:     engine.TargetFacts{OS: im.OS, BuildID: im.BuildID, Stripped: im.Strip, Compiler: slices.Clone(im.Compiler)},
@@ -73,7 +77,7 @@ func (e *Engine) Summary(ctx context.Context) (*engine.Summary, error) {
 		CodeBytes: int64(p.CodeBytes), CallEdges: f.callEdges, Unresolved: f.unresolved, References: len(p.Refs),
 		Mitigations: Mitigations(im), Libraries: Libraries(im),
 		EntryPoints: e.entryPoints(p), ImportUses: e.importUses(f.uses), ExportedNames: exported(im),
-		Notes: slices.Concat(p.Image.Notes, p.Notes, gapNotes(p)),
+		Notes: slices.Concat(p.Image.Notes, p.Notes, gapNotes(p), e.packing(), changing),
 	}
 	if im.HasEntry {
 		ref := e.symbolRef(p, im.Entry)

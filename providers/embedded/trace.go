@@ -159,11 +159,9 @@ func (t *tracer) all(point *ssa.Point) []model.TracedValue {
 		}
 	}
 	ids := t.arguments()
-	for k := len(c.Ints); k < len(ids); k++ {
-		if ids[k] != 0 {
-			if row := t.row(fmt.Sprintf("arg%d", k+1), ids[k], 0, t.flow.f.Values[ids[k]].Bits, -1); row.State != model.TracedValueStateUnknown {
-				out = append(out, row)
-			}
+	for k := len(c.Ints); k < len(ids) && ids[k] != 0; k++ { // arguments lie side by side
+		if row := t.row(fmt.Sprintf("arg%d", k+1), ids[k], 0, t.flow.f.Values[ids[k]].Bits, -1); row.State != model.TracedValueStateUnknown {
+			out = append(out, row)
 		}
 	}
 	return out
@@ -256,7 +254,7 @@ func (t *tracer) classifyLeaf(row *model.TracedValue, leaf ssa.ID, say func(stri
 	case ssa.After:
 		call := &f.Values[x.Args[0]]
 		switch {
-		case call.Kind == ssa.Call && slices.Contains(c.Results, int(x.Var)):
+		case call.Kind == ssa.Call && len(c.Results) > 0 && (int(x.Var) == c.Results[0] || len(c.Results) > 2 && slices.Contains(c.Results, int(x.Var))):
 			row.State = model.TracedValueStateCallResult
 		case bounds == "":
 			say(fmt.Sprintf("the instruction at 0x%x may change it in a way that is not followed", x.Addr))
@@ -297,8 +295,27 @@ func (t *tracer) candidate(n uint64) model.TracedValueCandidate {
 	} else if s, ok := t.p.StringAt(n); ok {
 		text, _ := shorten(t.p, s, longestText)
 		out.String = &text
+	} else if text, ok := within(t.p, n); ok {
+		out.String = &text
 	}
 	return out
+}
+
+// within is the rest of a string from an address inside it, which is empty at
+// the zero that ends it.
+func within(p *program.Program, addr uint64) (string, bool) {
+	near := p.StringsBetween(addr-min(addr, longestText), addr)
+	if len(near) == 0 {
+		return "", false
+	}
+	s := near[len(near)-1]
+	if s.Encoding == program.UTF16 || addr > s.Addr+uint64(s.Len) || !s.Terminated {
+		return "", false
+	}
+	s.Len -= uint32(addr - s.Addr)
+	s.Addr = addr
+	text, _ := shorten(p, s, longestText)
+	return text, true
 }
 
 // mostDefinitions bounds the definitions that are listed.

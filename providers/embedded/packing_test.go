@@ -1,0 +1,70 @@
+package embedded_test
+
+import (
+	"strings"
+	"testing"
+
+	"rea/runtime/engine"
+)
+
+const packedSource = `
+#include <sys/mman.h>
+#include <string.h>
+unsigned char *place;
+__attribute__((noinline)) int unprotect(void *p) { return mprotect(p, 4096, PROT_READ | PROT_WRITE | PROT_EXEC); }
+__attribute__((noinline)) int protect(void *p) { return mprotect(p, 4096, PROT_READ | PROT_EXEC); }
+int main(int argc, char **argv) { return unprotect(argv) + protect(argv); }
+`
+
+// dense is a section of executable code that looks like noise.
+func dense() string {
+	var b strings.Builder
+	b.WriteString("__asm__(\".section .noise,\\\"ax\\\",@progbits\\n\"\n")
+	x := uint32(12345)
+	for range 512 {
+		b.WriteString("\".byte 0")
+		for range 32 {
+			x = x*1664525 + 1013904223
+			b.WriteString("," + itoa(x>>24))
+		}
+		b.WriteString("\\n\"\n")
+	}
+	b.WriteString("\".text\\n\");\n")
+	return b.String()
+}
+
+func itoa(n uint32) string {
+	if n < 10 {
+		return string(rune('0' + n))
+	}
+	return itoa(n/10) + string(rune('0'+n%10))
+}
+
+func notes(t *testing.T, eng engine.Engine) string {
+	t.Helper()
+	s, err := eng.Summary(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(s.Notes, "\n")
+}
+
+func TestSignsOfPackedAndChangingCode(t *testing.T) {
+	plain := notes(t, open(t, build(t, "gcc", "a.c", interfaces, "-O1")))
+	for _, sign := range []string{"dense", "writable and executable", "packed", "imports"} {
+		if strings.Contains(plain, sign) {
+			t.Errorf("an ordinary program is noted as %q:\n%s", sign, plain)
+		}
+	}
+	eng := open(t, build(t, "gcc", "a.c", packedSource+dense(), "-O1"))
+	got := notes(t, eng)
+	if !strings.Contains(got, "section .noise is executable and as dense as") {
+		t.Errorf("dense code is not noted:\n%s", got)
+	}
+	if n := strings.Count(got, "the call of mprotect at"); n != 1 {
+		t.Errorf("%d calls are noted, one makes memory writable and executable:\n%s", n, got)
+	}
+	if got := notes(t, open(t, build(t, "gcc", "a.c", interfaces, "-O1", "-Wl,-N", "-static"))); !strings.Contains(got, "is writable and executable") {
+		t.Errorf("writable code is not noted:\n%s", got)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -65,10 +66,12 @@ type step struct {
 	may string
 }
 
-// steps is an investigation that uses every tool at least once.
+// retained refers to a record that an earlier step gave.
+func retained(name string) object { return object{"kind": "retained-evidence", "evidence_id": name} }
+
+// steps is an investigation of one program.
 func steps(dir, fixture string) []step {
 	bundle := filepath.Join(dir, "bundle.json")
-	retained := func(name string) object { return object{"kind": "retained-evidence", "evidence_id": name} }
 	address := []string{"normalized_result", "procedure", "address"}
 	const noCapability = "capability_unavailable"
 	return []step{
@@ -144,12 +147,15 @@ func steps(dir, fixture string) []step {
 }
 
 func TestEveryTool(t *testing.T) {
-	s := server(t, built.Rea(t), nil)
+	// What the server extracts goes to a folder that is removed with the test.
+	s := server(t, built.Rea(t), nil, "TMPDIR="+t.TempDir())
 	list := tools(t, s)
 	schema := schemas(t, list)
 	kept := map[string]string{}
 	called := map[string]bool{}
-	for _, step := range steps(t.TempDir(), built.C(t, "menu.c", "-O1", "-g")) {
+	fixture := built.C(t, "menu.c", "-O1", "-g")
+	all := slices.Concat(steps(t.TempDir(), fixture), fileSteps(t, fixture), packageSteps(t))
+	for _, step := range all {
 		args := string(marshal(t, step.args))
 		for name, value := range kept {
 			args = strings.ReplaceAll(args, name, value)

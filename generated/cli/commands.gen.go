@@ -257,6 +257,21 @@ var commands = []Command{
 		},
 	},
 	{
+		Name:        "compare-source-to-bundle",
+		Tool:        "compare_source_to_bundle",
+		Family:      "javascript",
+		Title:       "Compare sources to a bundle",
+		Description: "Find each file of a historical source tree (import_reference_source) in a recorded application: unchanged, modified, removed, split, merged, duplicated or unknown, with scored candidates.",
+		Flags: []Argument{
+			{Name: "application", Pointer: "/application", Type: JSON, Help: "A reference {\"kind\":\"retained-evidence\",\"evidence_id\":\"ev_…\"} to a record of this connection, or the complete record.", Required: true},
+			{Name: "reference", Pointer: "/reference", Type: JSON, Help: "A reference {\"kind\":\"retained-evidence\",\"evidence_id\":\"ev_…\"} to a record of this connection, or the complete record.", Required: true},
+			{Name: "statuses", Pointer: "/statuses", Type: String, Help: "Statuses to list; all when absent.", Enum: []string{"unchanged", "modified", "removed", "split", "merged", "duplicated", "unknown"}, Repeated: true},
+			{Name: "max-candidates", Pointer: "/max_candidates", Type: Integer, Help: "Candidates to list of one file.", Default: `20`},
+			{Name: "offset", Pointer: "/offset", Type: Integer, Help: "Rows to skip.", Default: `0`},
+			{Name: "limit", Pointer: "/limit", Type: Integer, Help: "Rows to return.", Default: `200`},
+		},
+	},
+	{
 		Name:        "current-address",
 		Tool:        "current_address",
 		Family:      "native",
@@ -468,6 +483,23 @@ var commands = []Command{
 		},
 		Flags: []Argument{
 			{Name: "path", Pointer: "/path", Type: Path, Help: "Bundle to read.", Required: true},
+		},
+	},
+	{
+		Name:        "import-reference-source",
+		Tool:        "import_reference_source",
+		Family:      "javascript",
+		Title:       "Import a historical source tree",
+		Description: "Read a folder of sources as hashes and metadata, as a historical reference for compare_source_to_bundle. No text is kept.",
+		Positionals: []Argument{
+			{Name: "path", Pointer: "/path", Type: Path, Help: "Folder.", Required: true},
+		},
+		Flags: []Argument{
+			{Name: "path", Pointer: "/path", Type: Path, Help: "Folder.", Required: true},
+			{Name: "include-dependencies", Pointer: "/include_dependencies", Type: Boolean, Help: "Read node_modules too.", Default: `false`},
+			{Name: "max-files", Pointer: "/max_files", Type: Integer, Help: "Files to read.", Default: `100000`},
+			{Name: "max-file-bytes", Pointer: "/max_file_bytes", Type: Integer, Help: "Largest text to read.", Default: `16777216`},
+			{Name: "max-total-bytes", Pointer: "/max_total_bytes", Type: Integer, Help: "Bytes to read in all.", Default: `4294967296`},
 		},
 	},
 	{

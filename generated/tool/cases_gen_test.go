@@ -138,6 +138,15 @@ var cases = []contractCase{
 		},
 	},
 	{
+		spec:   &compareSourceToBundleSpec,
+		input:  decoder(DecodeCompareSourceToBundleInput),
+		output: decoder(DecodeCompareSourceToBundleOutput),
+		rejects: []reject{
+			{"no reference", `{"application":{"kind":"retained-evidence","evidence_id":"ev_0000000000000000000000000000000000000000000000000000000000000000"}}`, "/reference"},
+			{"unknown status", `{"application":{"kind":"retained-evidence","evidence_id":"ev_0000000000000000000000000000000000000000000000000000000000000000"},"reference":{"kind":"retained-evidence","evidence_id":"ev_1111111111111111111111111111111111111111111111111111111111111111"},"statuses":["gone"]}`, "/statuses/0"},
+		},
+	},
+	{
 		spec:   &currentAddressSpec,
 		input:  decoder(DecodeCurrentAddressInput),
 		output: decoder(DecodeCurrentAddressOutput),
@@ -265,6 +274,15 @@ var cases = []contractCase{
 		rejects: []reject{
 			{"no path", `{}`, "/path"},
 			{"empty path", `{"path":""}`, "/path"},
+		},
+	},
+	{
+		spec:   &importReferenceSourceSpec,
+		input:  decoder(DecodeImportReferenceSourceInput),
+		output: decoder(DecodeImportReferenceSourceOutput),
+		rejects: []reject{
+			{"no path", `{}`, "/path"},
+			{"no files", `{"path":"a","max_files":0}`, "/max_files"},
 		},
 	},
 	{

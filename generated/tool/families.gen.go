@@ -98,6 +98,10 @@ type JavascriptHandlers interface {
 	AnalyzeJavascriptApplication(context.Context, *AnalyzeJavascriptApplicationInput) (*Finding[AnalyzeJavascriptApplicationOutput], error)
 	// CompareApplicationVersions: Compare two versions of an application
 	CompareApplicationVersions(context.Context, *CompareApplicationVersionsInput) (*Finding[CompareApplicationVersionsOutput], error)
+	// CompareSourceToBundle: Compare sources to a bundle
+	CompareSourceToBundle(context.Context, *CompareSourceToBundleInput) (*Finding[CompareSourceToBundleOutput], error)
+	// ImportReferenceSource: Import a historical source tree
+	ImportReferenceSource(context.Context, *ImportReferenceSourceInput) (*Finding[ImportReferenceSourceOutput], error)
 	// TraceApplicationFeature: Trace a feature
 	TraceApplicationFeature(context.Context, *TraceApplicationFeatureInput) (*Finding[TraceApplicationFeatureOutput], error)
 }
@@ -203,7 +207,7 @@ type Families struct {
 
 // Bindings joins handlers and contracts, in order of tool name.
 func Bindings(f Families) []Binding {
-	list := make([]Binding, 0, 77)
+	list := make([]Binding, 0, 79)
 	if h := f.Analysis; h != nil {
 		list = append(list,
 			sealed(&analyzeFunctionSpec, DecodeAnalyzeFunctionInput, h.AnalyzeFunction),
@@ -258,6 +262,8 @@ func Bindings(f Families) []Binding {
 		list = append(list,
 			sealed(&analyzeJavascriptApplicationSpec, DecodeAnalyzeJavascriptApplicationInput, h.AnalyzeJavascriptApplication),
 			sealed(&compareApplicationVersionsSpec, DecodeCompareApplicationVersionsInput, h.CompareApplicationVersions).with(compareApplicationVersionsEvidence),
+			sealed(&compareSourceToBundleSpec, DecodeCompareSourceToBundleInput, h.CompareSourceToBundle).with(compareSourceToBundleEvidence),
+			sealed(&importReferenceSourceSpec, DecodeImportReferenceSourceInput, h.ImportReferenceSource),
 			sealed(&traceApplicationFeatureSpec, DecodeTraceApplicationFeatureInput, h.TraceApplicationFeature).with(traceApplicationFeatureEvidence),
 		)
 	}
@@ -333,6 +339,7 @@ func Specs() []*Spec {
 		&compareArtifactsSpec,
 		&compareBundlesSpec,
 		&compareFunctionsSpec,
+		&compareSourceToBundleSpec,
 		&currentAddressSpec,
 		&currentDocumentSpec,
 		&currentProcedureSpec,
@@ -348,6 +355,7 @@ func Specs() []*Spec {
 		&getObjCProtocolsSpec,
 		&gotoAddressSpec,
 		&importEvidenceBundleSpec,
+		&importReferenceSourceSpec,
 		&inlineCommentSpec,
 		&inspectAddressContextSpec,
 		&inspectAnalysisViewSpec,

@@ -46,6 +46,8 @@ type Options struct {
 	MaxDepth      int   // of archives in archives
 	// Continue sets contradicted bytes aside instead of ending the reading.
 	Continue bool
+	// Skip, when there is one, tells the folders of a folder that are not read.
+	Skip func(dir string) bool
 }
 
 // Kind of a file, by its name and first bytes.
@@ -219,7 +221,7 @@ func (r *reader) directory(name string) error {
 					return fs.SkipDir
 				}
 			}
-			if path.Base(p) == ".git" {
+			if path.Base(p) == ".git" || p != "." && r.opts.Skip != nil && r.opts.Skip(p) {
 				return fs.SkipDir
 			}
 			return nil

@@ -15,9 +15,9 @@ import (
 // A Coverage says what a side may not have shown.
 type Coverage struct {
 	// Files: not all of them are listed. Code: some were not read completely, or
-	// not at all. Groups: modules were joined into groups without boundaries.
-	Files, Code, Groups bool
-	Reasons             []string
+	// not at all.
+	Files, Code bool
+	Reasons     []string
 }
 
 // A side is an application with what matching needs of it.
@@ -69,21 +69,21 @@ func newSide(app *recorded.Application) *side {
 			}
 		}
 	}
-	s.cover()
+	s.coverage = CoverageOf(app)
 	return s
 }
 
-// cover finds out what was not read.
-func (s *side) cover() {
-	c := &s.coverage
+// CoverageOf says what an application may not have shown.
+func CoverageOf(app *recorded.Application) Coverage {
+	c := Coverage{}
 	reason := func(text string) {
 		if !slices.Contains(c.Reasons, text) {
 			c.Reasons = append(c.Reasons, text)
 		}
 	}
 	unread := 0
-	for i := range s.app.Files {
-		switch f := &s.app.Files[i]; f.State {
+	for i := range app.Files {
+		switch f := &app.Files[i]; f.State {
 		case model.ApplicationFileStatePartial, model.ApplicationFileStateSkipped, model.ApplicationFileStateContradicted, model.ApplicationFileStateUnavailable:
 			unread++
 			c.Code = true
@@ -95,7 +95,7 @@ func (s *side) cover() {
 	if unread > 0 {
 		reason(strconv.Itoa(unread) + " files were not read, or not completely")
 	}
-	for _, g := range s.app.Graph.Coverage.Gaps {
+	for _, g := range app.Graph.Coverage.Gaps {
 		switch {
 		case g.What == "files", strings.HasPrefix(g.What, "entries of "):
 			c.Files, c.Code = true, true
@@ -105,10 +105,11 @@ func (s *side) cover() {
 			reason(g.What + ": " + g.Reason)
 		}
 	}
-	if len(s.app.IntegrityContradictions) > 0 {
+	if len(app.IntegrityContradictions) > 0 {
 		c.Files, c.Code = true, true
 		reason("files that contradict their archive were not read")
 	}
+	return c
 }
 
 func (s *side) node(i int) *model.ApplicationNode { return &s.app.Graph.Nodes[i] }

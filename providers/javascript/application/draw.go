@@ -160,6 +160,9 @@ func (a *analysis) drawPart(file, index int) {
 	if names := p.exportNames(); len(names) > 0 {
 		a.b.Set(from, "exports", names)
 	}
+	if p.shapes != nil {
+		a.b.Set(from, "export_shapes", p.shapes)
+	}
 	a.drawPrint(from, &p.print)
 	for i := range p.facts {
 		a.drawFact(file, from, &p.facts[i])

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"rea/providers/javascript/bundle"
 	"rea/providers/javascript/facts"
 	"rea/providers/javascript/parse"
@@ -43,6 +45,7 @@ type part struct {
 	facts   []facts.Fact
 	imports []facts.Import
 	exports []facts.Export
+	shapes  jsontext.Value // of exports, by name; nil for none
 	globals []facts.Global
 }
 
@@ -104,6 +107,7 @@ func readUnit(ctx context.Context, code, digest string, isModule bool, mapOf fun
 		return nil, err
 	}
 	u.divide(found)
+	u.readShapes(p)
 	u.banners = banners(file)
 	u.graph = semantic.Extract(p, u.spans[1:], packed.Roles)
 	return u, ctx.Err()

@@ -87,5 +87,7 @@ func packageSteps(t *testing.T) []step {
 		{tool: "analyze_javascript_application", args: in("new"), keep: keep("$newApplication")},
 		{tool: "compare_application_versions", args: object{"left": retained("$oldApplication"), "right": retained("$newApplication")}},
 		{tool: "trace_application_feature", args: object{"application": retained("$newApplication"), "seed": object{"kind": "string", "value": "greet"}}},
+		{tool: "import_reference_source", args: in("old"), keep: keep("$source")},
+		{tool: "compare_source_to_bundle", args: object{"application": retained("$newApplication"), "reference": retained("$source")}},
 	}
 }

@@ -28,7 +28,7 @@ func (r *recovery) build() (*Program, error) {
 	r.dedupe()
 	outs := make([]output, len(r.funcs))
 	scanners := make([]refScanner, r.workers)
-	imports := r.importSlots()
+	imports := r.slots
 	r.progress("references", 0, len(r.funcs))
 	err := each(r.ctx, r.workers, len(r.funcs), 16, func(w, i int) {
 		outs[i] = r.finish(p, &scanners[w], uint32(i), imports)
@@ -282,7 +282,7 @@ type stubEntry struct {
 
 // indexStubs ties stub addresses to imports, by slot or by name.
 func (r *recovery) indexStubs() {
-	slots := r.importSlots()
+	r.slots = r.importSlots()
 	names := map[string]int32{}
 	for i, im := range r.im.Imports {
 		if _, dup := names[im.Name]; !dup {
@@ -293,7 +293,7 @@ func (r *recovery) indexStubs() {
 		}
 	}
 	for _, s := range r.im.Stubs {
-		i, ok := slots[s.Slot]
+		i, ok := r.slots[s.Slot]
 		if !ok || s.Slot == 0 {
 			if i, ok = names[s.Name]; !ok || s.Name == "" {
 				continue

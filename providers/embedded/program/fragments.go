@@ -35,7 +35,8 @@ func (r *recovery) mergeParts() (bool, error) {
 			}
 		}
 		for _, e := range f.exits {
-			if e.to != none && e.kind != exitLost && r.starts.has(e.to) {
+			// running on behind a call only says that the call does not return
+			if e.to != none && e.kind != exitLost && e.kind != exitFallCall && r.starts.has(e.to) {
 				ins = append(ins, incoming{to: e.to, from: f, site: e.from, kind: e.kind})
 			}
 		}
@@ -199,7 +200,7 @@ func (r *recovery) parentOf(c uint32, group []incoming, orphan bool) *fn {
 			single = false
 		}
 	}
-	if orphan { // a jump or a landing pad names the parent, running on into it hardly, behind a call not at all
+	if orphan { // a jump or a landing pad names the parent, running on into it hardly
 		for _, k := range [...]exitKind{exitJump, exitCond, exitFall} {
 			for _, g := range group {
 				if g.from != self && (g.kind == k || k == exitJump && g.pad) {
@@ -237,6 +238,9 @@ func (r *recovery) parentOf(c uint32, group []incoming, orphan bool) *fn {
 		default:
 			return nil
 		}
+	}
+	if cond && self.returns && r.usualAlignment() < 16 && r.opensFrame(c) {
+		return nil // a conditional tail call: parts of functions without a frame do not build one to return
 	}
 	if loose && (cond || self.noReturn && (r.besidePart(c) || r.usualAlignment() == 16)) {
 		return first

@@ -77,10 +77,13 @@ func (r *recovery) judgeGap(a, hi, align uint32, owned bitset) (find, bool) {
 			if p.ok && p.inner != nil && p.insts > 0 && p.inner.entry < a && !p.zeroes && r.belongs(p.inner, a) {
 				return find{a, p.inner}, true
 			}
-			if r.acceptGap(a, align, &p) && (r.open(a) || r.certain(&p)) {
+			accepted := r.acceptGap(a, align, &p)
+			if accepted && (r.open(a) || r.certain(&p) || r.importJump(a)) {
 				return find{a, nil}, true
 			}
-			r.refused[a]++
+			if !accepted { // what its neighbours speak against is judged again when they change
+				r.refused[a]++
+			}
 		}
 		a = r.skipPadding(r.skipRun(a, hi, align), hi)
 	}
@@ -215,6 +218,9 @@ func (r *recovery) acceptGap(a, align uint32, p *probe) bool {
 	if !p.ok || p.insts == 0 || p.odd || p.inner != nil || p.zeroes {
 		return false
 	}
+	if r.importJump(a) {
+		return true
+	}
 	if r.sp.addr(a)%uint64(max(align, 1)) != 0 {
 		return false
 	}
@@ -225,4 +231,16 @@ func (r *recovery) acceptGap(a, align uint32, p *probe) bool {
 		return p.insts >= 2 || p.returns || p.leaves
 	}
 	return p.prologue || p.returns && p.insts >= 2 || p.calls > 0 || p.leaves && p.insts >= 1
+}
+
+// importJump says whether the instruction at a is a jump through the pointer
+// of an import: a stub, which needs no alignment.
+func (r *recovery) importJump(a uint32) bool {
+	var in isa.Inst
+	r.decode(a, &in)
+	if in.Flow != isa.IndirectJump || !in.HasMem || in.Mem.Index != isa.NoReg || in.Mem.Base != isa.PC && in.Mem.Base != isa.NoReg {
+		return false
+	}
+	_, ok := r.slots[r.wrap(in.Mem.Disp)]
+	return ok
 }

@@ -158,7 +158,7 @@ func (r *recovery) addPointers() (bool, error) {
 		if r.starts.has(c.to) || r.covered.has(c.to) || labels.has(c.to) || owned.has(c.to) && !r.splitHere(c.to) || r.rejected[c.to] {
 			continue
 		}
-		if !r.plausible(c.to) || !r.looksLikeFunction(c.to, owned, c.ev == ByAddress && !r.open(c.to)) {
+		if !r.plausible(c.to) || !r.looksLikeFunction(c.to, owned, c.ev == ByAddress && !r.open(c.to) && !r.startup(c.from)) {
 			r.rejected[c.to] = true
 			continue
 		}
@@ -172,6 +172,16 @@ func (r *recovery) addPointers() (bool, error) {
 	slices.Sort(fresh)
 	r.settle(fresh)
 	return true, r.d.run(r.ctx, r.workers, fresh)
+}
+
+// startup says whether an instruction belongs to the entry point's own
+// function, which passes addresses of functions to the C library.
+func (r *recovery) startup(from uint64) bool {
+	if !r.im.HasEntry {
+		return false
+	}
+	f, o := r.byEntry[r.sp.off(r.im.Entry)], r.sp.off(from)
+	return f != nil && o != none && f.blockAt(o) >= 0
 }
 
 // misaligned is 0 for function-aligned addresses and 1 for others.

@@ -90,6 +90,7 @@ type recovery struct {
 	frames     bool   // call frame information exists
 	align      uint32 // usualAlignment for alignOf functions
 	alignOf    int
+	slots      map[uint64]int32 // pointers of imports
 	stubIndex  []stubEntry
 	static     bool // loaded at a fixed address: immediates may be addresses
 	codeRelocs bool // relocations apply inside code

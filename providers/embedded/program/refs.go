@@ -252,10 +252,20 @@ func (r *recovery) scanInst(s *refScanner, a uint32, in *isa.Inst, c *consts, ar
 		return
 	}
 	if in.HasImm && in.Size >= 4 && in.Imm > 0 && (in.Class == isa.Move || in.Class == isa.Store || in.Class == isa.Push || in.Class == isa.Compare || in.Class == isa.Add) {
-		if r.static && r.addressLike(r.wrap(in.Imm)) || r.codeRelocs && r.relocInside(in.Addr, in.Len) {
+		if r.static && r.addressLike(r.wrap(in.Imm)) && !r.mask(in) || r.codeRelocs && r.relocInside(in.Addr, in.Len) {
 			put(r.wrap(in.Imm), RefAddress)
 		}
 	}
+}
+
+// mask says whether an immediate is a number that only happens to lie in the
+// code: it is compared or added, and no function starts there.
+func (r *recovery) mask(in *isa.Inst) bool {
+	if in.Class != isa.Compare && in.Class != isa.Add {
+		return false
+	}
+	o := r.sp.off(r.wrap(in.Imm))
+	return o != none && !r.starts.has(o)
 }
 
 func (r *recovery) wrap(v int64) uint64 {

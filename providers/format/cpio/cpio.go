@@ -52,6 +52,7 @@ type Reader struct {
 	at     int64
 	claims []container.Claim
 	notes  []string
+	links  links
 }
 
 // Open reads from a source.
@@ -78,11 +79,12 @@ type header struct {
 	ino, mode, nlink, size, check int64
 	name                          string
 	align                         int64 // of name and content
-	checked                       bool
+	checked, shares               bool  // shares: one content for all names of an inode
 	dev                           int64
 }
 
-// Entries are given in the order of the archive.
+// Entries are given in the order of the archive, but that names whose content
+// stands with a later name of their inode follow that, as links to it.
 func (r *Reader) Entries() iter.Seq2[*container.Entry, error] {
 	return func(yield func(*container.Entry, error) bool) {
 		fail := func(at int64, err error) {
@@ -92,14 +94,21 @@ func (r *Reader) Entries() iter.Seq2[*container.Entry, error] {
 			if container.KindOf(err) == "" {
 				err = &container.Error{Format: "cpio", Kind: container.Corrupt, What: "the archive is damaged", Offset: at, Err: err}
 			}
+			for _, e := range r.links.rest(true) {
+				if !yield(e, nil) {
+					return
+				}
+			}
 			yield(nil, err)
 		}
+		complete := true
 		for {
 			begin := r.at
 			h, err := r.header()
 			if err == io.EOF && begin == r.at {
 				r.notes = append(r.notes, "the archive has no trailer")
-				return
+				complete = false
+				break
 			}
 			if err != nil {
 				fail(begin, err)
@@ -113,13 +122,23 @@ func (r *Reader) Entries() iter.Seq2[*container.Entry, error] {
 				fail(begin, err)
 				return
 			}
-			if !yield(e, nil) {
-				return
+			for _, e := range r.links.add(h, e) {
+				if !yield(e, nil) {
+					return
+				}
 			}
 			if err := r.finish(h, content); err != nil {
 				fail(begin, err)
 				return
 			}
+		}
+		for _, e := range r.links.rest(!complete) {
+			if !yield(e, nil) {
+				return
+			}
+		}
+		if !complete {
+			return
 		}
 		if e := r.rest(); e != nil {
 			yield(e, nil)
@@ -151,10 +170,7 @@ func (r *Reader) entry(h *header) (*container.Entry, *io.LimitedReader, error) {
 			e.Digests = []container.Digest{{Algorithm: container.Sum32, Value: fmt.Sprintf("%08x", uint32(h.check))}}
 		}
 		if h.nlink > 1 {
-			e.Notes = append(e.Notes, fmt.Sprintf("one of %d hard links to inode %d; the content stands with the last of them", h.nlink, h.ino))
-			if h.size == 0 {
-				e.Digests = nil
-			}
+			e.Notes = append(e.Notes, fmt.Sprintf("one of %d hard links to inode %d", h.nlink, h.ino))
 		}
 		if r.src != nil {
 			e.Section = container.Sub(r.src, r.at, h.size)
@@ -208,7 +224,7 @@ func (r *Reader) header() (*header, error) {
 	switch {
 	case string(magic) == "070701" || string(magic) == "070702":
 		nameSize, err = r.newHeader(h)
-		h.checked = magic[5] == '2'
+		h.checked, h.shares = magic[5] == '2', true
 	case string(magic) == "070707":
 		nameSize, err = r.oldHeader(h)
 	case magic[0] == 0xc7 && magic[1] == 0x71:

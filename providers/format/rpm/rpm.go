@@ -205,15 +205,19 @@ func (r *Reader) join(e *container.Entry, name, algorithm string) {
 	if e.Type == container.Symlink && f.link != e.Link {
 		e.Notes = append(e.Notes, "the header has another target: "+container.Escape(f.link))
 	}
+	if e.Type == container.Hardlink {
+		if t := r.files[clean(e.Link)]; f.digest != t.digest && f.digest != "" && t.digest != "" || f.size >= 0 && t.size >= 0 && f.size != t.size {
+			e.Notes = append(e.Notes, "the header has another size or digest for it than for its target")
+		}
+	}
 	if e.Type != container.File {
 		e.Method = ""
 		return
 	}
-	hollow := e.Size == 0 && f.size > 0 // a hard link whose content stands elsewhere
-	if f.size >= 0 && f.size != e.Size && !hollow {
+	if f.size >= 0 && f.size != e.Size && e.Size >= 0 {
 		e.Notes = append(e.Notes, fmt.Sprintf("the header has another size: %d", f.size))
 	}
-	if f.digest != "" && algorithm != "" && !hollow {
+	if f.digest != "" && algorithm != "" {
 		e.Digests = append(e.Digests, container.Digest{Algorithm: algorithm, Value: f.digest})
 	}
 }

@@ -257,6 +257,23 @@ var commands = []Command{
 		},
 	},
 	{
+		Name:        "compare-javascript-export-shapes",
+		Tool:        "compare_javascript_export_shapes",
+		Family:      "javascript",
+		Title:       "Compare the shapes of exports",
+		Description: "Compare what modules of two recorded applications export and what it looks like: parameters, results, members of classes and objects, constants. One export, one module, or all matched modules.",
+		Flags: []Argument{
+			{Name: "left", Pointer: "/left", Type: JSON, Help: "A reference {\"kind\":\"retained-evidence\",\"evidence_id\":\"ev_…\"} to a record of this connection, or the complete record.", Required: true},
+			{Name: "right", Pointer: "/right", Type: JSON, Help: "A reference {\"kind\":\"retained-evidence\",\"evidence_id\":\"ev_…\"} to a record of this connection, or the complete record.", Required: true},
+			{Name: "left-module-path", Pointer: "/left_module_path", Type: String, Help: "Path, label or node id of a module; all matched modules when absent."},
+			{Name: "right-module-path", Pointer: "/right_module_path", Type: String, Help: "The module that the left one was matched with when absent."},
+			{Name: "left-export-name", Pointer: "/left_export_name", Type: String, Help: "All exports when absent."},
+			{Name: "right-export-name", Pointer: "/right_export_name", Type: String, Help: "As on the left when absent."},
+			{Name: "offset", Pointer: "/offset", Type: Integer, Help: "Rows to skip.", Default: `0`},
+			{Name: "limit", Pointer: "/limit", Type: Integer, Help: "Rows to return.", Default: `200`},
+		},
+	},
+	{
 		Name:        "compare-source-to-bundle",
 		Tool:        "compare_source_to_bundle",
 		Family:      "javascript",

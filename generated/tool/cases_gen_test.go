@@ -138,6 +138,15 @@ var cases = []contractCase{
 		},
 	},
 	{
+		spec:   &compareJavascriptExportShapesSpec,
+		input:  decoder(DecodeCompareJavascriptExportShapesInput),
+		output: decoder(DecodeCompareJavascriptExportShapesOutput),
+		rejects: []reject{
+			{"no right side", `{"left":{"kind":"retained-evidence","evidence_id":"ev_0000000000000000000000000000000000000000000000000000000000000000"}}`, "/right"},
+			{"empty name", `{"left":{"kind":"retained-evidence","evidence_id":"ev_0000000000000000000000000000000000000000000000000000000000000000"},"right":{"kind":"retained-evidence","evidence_id":"ev_1111111111111111111111111111111111111111111111111111111111111111"},"left_export_name":""}`, "/left_export_name"},
+		},
+	},
+	{
 		spec:   &compareSourceToBundleSpec,
 		input:  decoder(DecodeCompareSourceToBundleInput),
 		output: decoder(DecodeCompareSourceToBundleOutput),

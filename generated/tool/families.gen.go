@@ -98,6 +98,8 @@ type JavascriptHandlers interface {
 	AnalyzeJavascriptApplication(context.Context, *AnalyzeJavascriptApplicationInput) (*Finding[AnalyzeJavascriptApplicationOutput], error)
 	// CompareApplicationVersions: Compare two versions of an application
 	CompareApplicationVersions(context.Context, *CompareApplicationVersionsInput) (*Finding[CompareApplicationVersionsOutput], error)
+	// CompareJavascriptExportShapes: Compare the shapes of exports
+	CompareJavascriptExportShapes(context.Context, *CompareJavascriptExportShapesInput) (*Finding[CompareJavascriptExportShapesOutput], error)
 	// CompareSourceToBundle: Compare sources to a bundle
 	CompareSourceToBundle(context.Context, *CompareSourceToBundleInput) (*Finding[CompareSourceToBundleOutput], error)
 	// ImportReferenceSource: Import a historical source tree
@@ -207,7 +209,7 @@ type Families struct {
 
 // Bindings joins handlers and contracts, in order of tool name.
 func Bindings(f Families) []Binding {
-	list := make([]Binding, 0, 79)
+	list := make([]Binding, 0, 80)
 	if h := f.Analysis; h != nil {
 		list = append(list,
 			sealed(&analyzeFunctionSpec, DecodeAnalyzeFunctionInput, h.AnalyzeFunction),
@@ -262,6 +264,7 @@ func Bindings(f Families) []Binding {
 		list = append(list,
 			sealed(&analyzeJavascriptApplicationSpec, DecodeAnalyzeJavascriptApplicationInput, h.AnalyzeJavascriptApplication),
 			sealed(&compareApplicationVersionsSpec, DecodeCompareApplicationVersionsInput, h.CompareApplicationVersions).with(compareApplicationVersionsEvidence),
+			sealed(&compareJavascriptExportShapesSpec, DecodeCompareJavascriptExportShapesInput, h.CompareJavascriptExportShapes).with(compareJavascriptExportShapesEvidence),
 			sealed(&compareSourceToBundleSpec, DecodeCompareSourceToBundleInput, h.CompareSourceToBundle).with(compareSourceToBundleEvidence),
 			sealed(&importReferenceSourceSpec, DecodeImportReferenceSourceInput, h.ImportReferenceSource),
 			sealed(&traceApplicationFeatureSpec, DecodeTraceApplicationFeatureInput, h.TraceApplicationFeature).with(traceApplicationFeatureEvidence),
@@ -339,6 +342,7 @@ func Specs() []*Spec {
 		&compareArtifactsSpec,
 		&compareBundlesSpec,
 		&compareFunctionsSpec,
+		&compareJavascriptExportShapesSpec,
 		&compareSourceToBundleSpec,
 		&currentAddressSpec,
 		&currentDocumentSpec,

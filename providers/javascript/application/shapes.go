@@ -32,7 +32,8 @@ func (u *unit) readShapes(p *bundle.File) {
 				continue
 			}
 			v := r.Of(e.Value)
-			if string(v) == `{"kind":"unknown"}` {
+			switch string(v) {
+			case `{"kind":"unknown"}`, `{"kind":"undefined"}`: // compilers declare exports as undefined first
 				continue
 			}
 			name := strings.ToValidUTF8(e.Name, "\ufffd")

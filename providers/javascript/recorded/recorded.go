@@ -14,6 +14,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -259,4 +260,32 @@ func (a *Application) EdgeID(edge int) string {
 	e.From, e.To, e.Provenance, e.Location = 0, 0, 0, nil
 	h.Write(e.AppendJSON(nil))
 	return "jae_" + hex.EncodeToString(h.Sum(nil))
+}
+
+// Modules are the code nodes that a name means: an id, or a path, label or id in a
+// bundle, and where no such thing is, the end of a path.
+func (a *Application) Modules(name string) []int {
+	if i := a.Node(name); i >= 0 {
+		return []int{i}
+	}
+	var exact, ends []int
+	for i := range a.Graph.Nodes {
+		n := &a.Graph.Nodes[i]
+		switch n.Kind {
+		case model.ApplicationNodeKindJavascriptAsset, model.ApplicationNodeKindJavascriptModule, model.ApplicationNodeKindModuleGroup:
+		default:
+			continue
+		}
+		path := a.Path(i)
+		switch {
+		case path == name, text(n.Label) == name, Text(n.Properties["module_id"]) == name, text(n.Identity.Key) == name:
+			exact = append(exact, i)
+		case strings.HasSuffix(path, "/"+name):
+			ends = append(ends, i)
+		}
+	}
+	if len(exact) > 0 {
+		return exact
+	}
+	return ends
 }

@@ -29,7 +29,6 @@ func Build(ctx context.Context, in *Input) (*Func, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.prune(arch)
 	f := &Func{Arch: arch, Values: make([]Value, 1, 256)}
 	order := f.layOut(in, entry)
 	fr := &frame{in: in, s: s, arch: arch, effects: map[uint64]Effect{}, callSP: map[uint64]place{}}
@@ -219,6 +218,14 @@ func (b *builder) fill(block int32, src int) {
 		}
 	}
 	b.outs[block], b.clobber[block] = b.local, b.soFar
+	// A branch inside a block decides nothing that the edges say.
+	code := b.f.Blocks[block].Code
+	for i := len(code) - 2; i >= 0; i-- {
+		if b.f.Values[code[i]].Kind == Branch {
+			code = slices.Delete(code, i, i+1)
+		}
+	}
+	b.f.Blocks[block].Code = code
 }
 
 // point records the registers.

@@ -13,6 +13,8 @@ type stream struct {
 	ir.Code
 	blocks []span // by source block
 	marks  []mark // machine instructions, in order of blocks
+
+	needed, keep []bool // scratch of prune
 }
 
 // span is a block's part of the stream.
@@ -36,12 +38,16 @@ func (s *stream) statements(k uint32) []ir.Inst {
 
 func lift(ctx context.Context, in *Input, limits Limits) (*stream, error) {
 	s := &stream{blocks: make([]span, len(in.Blocks))}
+	live, err := liveFlags(ctx, in)
+	if err != nil {
+		return nil, err
+	}
 	for i := range in.Blocks {
 		if i%64 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		b := &in.Blocks[i]
-		lo := uint32(len(s.marks))
+		lo, firstTemp := uint32(len(s.marks)), s.Temps
 		for a := b.Start; a < b.End; {
 			if len(s.Insts) > limits.Statements || len(s.marks) > limits.Statements {
 				return nil, &LimitError{"statements", limits.Statements}
@@ -51,6 +57,7 @@ func lift(ctx context.Context, in *Input, limits Limits) (*stream, error) {
 			a += uint64(n)
 		}
 		s.blocks[i].marks = lohi{lo, uint32(len(s.marks))}
+		s.prune(in.Code.Arch(), s.blocks[i].marks, firstTemp, live[i])
 	}
 	return s, nil
 }
@@ -119,58 +126,66 @@ func (s *stream) summarize(first int) {
 	s.Opaque(e)
 }
 
-// prune removes, block by block, assignments to flags that are assigned again
-// before anything reads them, and temporaries that only those used. Calls and
-// returns leave no flag of use.
-func (s *stream) prune(arch *ir.Arch) {
-	needed := make([]bool, s.Temps)
-	keep := make([]bool, len(s.Insts))
+// prune removes from a block assignments to flags that nothing reads, in it or
+// behind it (live), and the temporaries that only those used. Calls and returns
+// leave no flag of use.
+func (s *stream) prune(arch *ir.Arch, marks lohi, firstTemp uint32, live Set) {
+	if marks.lo == marks.hi {
+		return
+	}
+	lo := int(s.marks[marks.lo].first)
+	n := len(s.Insts) - lo
+	needed := s.scratch(&s.needed, int(s.Temps-firstTemp))
+	keep := s.scratch(&s.keep, n)
 	var dead [128]bool
-	for _, b := range s.blocks {
-		if b.marks.lo == b.marks.hi {
-			continue
-		}
-		lo := int(s.marks[b.marks.lo].first)
-		hi := len(s.Insts)
-		if int(b.marks.hi) < len(s.marks) {
-			hi = int(s.marks[b.marks.hi].first)
-		}
-		clear(dead[:])
-		for i := hi - 1; i >= lo; i-- {
-			keep[i] = s.wanted(&s.Insts[i], arch, needed, &dead)
+	for r := range arch.Register {
+		if r < len(dead) && arch.Register[r].Bits == 1 {
+			dead[r] = !live.Has(r)
 		}
 	}
-	n := 0
-	k := 0
-	for i := range s.Insts {
-		for k < len(s.marks) && int(s.marks[k].first) == i {
-			s.marks[k].first = uint32(n)
+	for i := n - 1; i >= 0; i-- {
+		keep[i] = s.wanted(&s.Insts[lo+i], arch, needed, firstTemp, &dead)
+	}
+	to, k := lo, marks.lo
+	for i := range n {
+		for k < marks.hi && int(s.marks[k].first) == lo+i {
+			s.marks[k].first = uint32(to)
 			k++
 		}
 		if keep[i] {
-			s.Insts[n] = s.Insts[i]
-			n++
+			s.Insts[to] = s.Insts[lo+i]
+			to++
 		}
 	}
-	for ; k < len(s.marks); k++ {
-		s.marks[k].first = uint32(n)
+	for ; k < marks.hi; k++ {
+		s.marks[k].first = uint32(to)
 	}
-	s.Insts = s.Insts[:n]
+	s.Insts = s.Insts[:to]
 }
 
-func (s *stream) wanted(x *ir.Inst, arch *ir.Arch, needed []bool, dead *[128]bool) bool {
-	flag := func(v ir.Value) bool { return v.Kind == ir.Reg && v.N < 128 && arch.Register[v.N].Bits == 1 }
+// scratch is a cleared slice of n, kept for the next block.
+func (*stream) scratch(kept *[]bool, n int) []bool {
+	if cap(*kept) < n {
+		*kept = make([]bool, n)
+	}
+	out := (*kept)[:n]
+	clear(out)
+	return out
+}
+
+func (s *stream) wanted(x *ir.Inst, arch *ir.Arch, needed []bool, firstTemp uint32, dead *[128]bool) bool {
+	flag := func(v ir.Value) bool { return isFlag(v, arch) }
 	use := func(v ir.Value) {
 		switch {
 		case v.Kind == ir.Temp:
-			needed[v.N] = true
+			needed[uint32(v.N)-firstTemp] = true
 		case flag(v):
 			dead[v.N] = false
 		}
 	}
 	switch x.Dst.Kind {
 	case ir.Temp:
-		if !needed[x.Dst.N] {
+		if !needed[uint32(x.Dst.N)-firstTemp] {
 			return false
 		}
 	case ir.Reg:

@@ -1,7 +1,11 @@
 package ssa
 
+// phiRounds bounds the passes over all phis. In reverse postorder nearly all
+// that are superfluous go in the first few; one that stays is one value more.
+const phiRounds = 32
+
 // removePhis replaces phis whose operands are all one value (or the phi
-// itself) by that value, until none is left.
+// itself) by that value.
 func (f *Func) removePhis() {
 	to := make([]ID, len(f.Values)) // replacement, or 0
 	find := func(v ID) ID {
@@ -14,43 +18,21 @@ func (f *Func) removePhis() {
 		}
 		return root
 	}
-	users := map[ID][]ID{} // phis that have a phi as operand
-	var work []ID
-	for b := range f.Blocks {
-		for _, p := range f.Blocks[b].Phis {
-			work = append(work, p)
-			for _, a := range f.List(p) {
-				if a != p && f.Values[a].Kind == Phi {
-					users[a] = append(users[a], p)
+	for range phiRounds {
+		changed := false
+		for b := range f.Blocks {
+			for _, p := range f.Blocks[b].Phis {
+				if to[p] != 0 {
+					continue
+				}
+				if one := f.only(p, find); one != 0 {
+					to[p] = one
+					changed = true
 				}
 			}
 		}
-	}
-	for len(work) > 0 {
-		p := work[len(work)-1]
-		work = work[:len(work)-1]
-		if to[p] != 0 {
-			continue
-		}
-		var one ID
-		trivial := true
-		for _, a := range f.List(p) {
-			a = find(a)
-			switch {
-			case a == p || a == one:
-			case one == 0:
-				one = a
-			default:
-				trivial = false
-			}
-		}
-		if !trivial || one == 0 {
-			continue
-		}
-		to[p] = one
-		work = append(work, users[p]...)
-		if f.Values[one].Kind == Phi {
-			users[one] = append(users[one], users[p]...)
+		if !changed {
+			break
 		}
 	}
 	f.replace(find)
@@ -68,6 +50,22 @@ func (f *Func) removePhis() {
 			f.Values[v] = Value{Var: NoVar}
 		}
 	}
+}
+
+// only is the one value besides itself that a phi has as operands, or 0.
+func (f *Func) only(p ID, find func(ID) ID) ID {
+	var one ID
+	for _, a := range f.List(p) {
+		a = find(a)
+		switch {
+		case a == p || a == one:
+		case one == 0:
+			one = a
+		default:
+			return 0
+		}
+	}
+	return one
 }
 
 func (f *Func) replace(find func(ID) ID) {

@@ -212,7 +212,8 @@ type Lifter interface {
 	Arch() *ir.Arch
 }
 
-// SourceBlock is a basic block of the input. To are indices of blocks.
+// SourceBlock is a basic block of the input. To are indices of blocks. Only
+// its last instruction should transfer control; what others do is ignored.
 type SourceBlock struct {
 	Start, End uint64
 	To         []int

@@ -110,8 +110,9 @@ func walkOnce(ctx context.Context, path string, opt Options, workers int) (*Resu
 	}
 	it, err := w.root(root)
 	w.pool.close()
-	if err == nil {
-		err = context.Cause(inner)
+	// A fault in one entry cancels the others: it is the reason, whatever they say.
+	if cause := context.Cause(inner); cause != nil && (err == nil || errors.Is(err, context.Canceled)) {
+		err = cause
 	}
 	if ctx.Err() != nil {
 		return nil, false, ctx.Err()

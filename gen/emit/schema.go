@@ -20,7 +20,7 @@ var blobs = [5]string{"canonical_input", "canonical_output", "full_input", "comp
 
 // projected is every schema of every tool.
 func projected(set *load.Set, api *ir.API) ([]schemaSet, error) {
-	record, err := recordSchema(set)
+	record, err := modelSchema(set, "evidence_record")
 	if err != nil {
 		return nil, err
 	}
@@ -42,24 +42,32 @@ func projected(set *load.Set, api *ir.API) ([]schemaSet, error) {
 		if t.Evidence != nil {
 			sealed = record
 		}
+		result := output
+		if t.Summarized { // detail summary gives a view of the result
+			view, err := modelSchema(set, "analysis_view_result")
+			if err != nil {
+				return nil, err
+			}
+			result = project.Either(output, view)
+		}
 		out[i] = schemaSet{
 			project.Canonical(input),
 			project.Canonical(output),
 			project.Full(input, examples),
 			project.Compact(input),
-			project.Output(output, sealed),
+			project.Output(result, sealed),
 		}
 	}
 	return out, nil
 }
 
-func recordSchema(set *load.Set) (*load.Node, error) {
+func modelSchema(set *load.Set, name string) (*load.Node, error) {
 	for _, doc := range set.Models {
-		if doc.Name == "evidence_record" {
+		if doc.Name == name {
 			return project.Contained(set, doc.Root)
 		}
 	}
-	return nil, fmt.Errorf("contracts/models/evidence_record.json: the schema of sealed results is missing")
+	return nil, fmt.Errorf("contracts/models/%s.json: the schema is missing", name)
 }
 
 // schemas emits the blobs and the index into them:

@@ -203,6 +203,25 @@ func mergeOutput(contained *load.Node) *load.Node {
 	return contained
 }
 
+// Either is the schema of a result that comes in one of two forms.
+func Either(a, b *load.Node) *load.Node {
+	defs := a.Get("$defs")
+	if defs == nil {
+		defs = object()
+	}
+	for _, m := range b.Get("$defs").Properties() {
+		if !defs.Has(m.Name) {
+			defs = with(defs, m.Name, m.Value)
+		}
+	}
+	bare := func(n *load.Node) *load.Node { return without(n, "$defs", "$schema", "title") }
+	out := object(load.Member{Name: "oneOf", Value: list(bare(a), bare(b))})
+	if len(defs.Members) > 0 {
+		out = with(out, "$defs", defs)
+	}
+	return out
+}
+
 // enclose is the schema of a record whose result is of the given schema. The
 // prose about records, the same in every tool, is left out.
 func enclose(record, result *load.Node) *load.Node {

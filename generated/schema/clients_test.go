@@ -28,11 +28,13 @@ const (
 // overLimit are the full inputs above fullLimit, references expanded, with their
 // sizes: they take whole Evidence records, whose form leaves no choice.
 var overLimit = map[string]int{
-	"compare_application_versions": 22735,
-	"compare_artifacts":            11420,
-	"compare_functions":            11334,
-	"inspect_analysis_view":        6661,
-	"trace_application_feature":    12219,
+	"compare_application_versions":     22735,
+	"compare_artifacts":                11420,
+	"compare_functions":                11334,
+	"compare_javascript_export_shapes": 12141,
+	"compare_source_to_bundle":         11951,
+	"inspect_analysis_view":            6661,
+	"trace_application_feature":        12219,
 }
 
 // nativeFamilies are what an agent needs for native binaries; --toolsets shows

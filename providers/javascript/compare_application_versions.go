@@ -148,9 +148,10 @@ func (v *comparing) item(it *versions.Item) model.ApplicationChange {
 	case it.Status == versions.Ambiguous:
 		row.Match.Status = model.ApplicationChangeMatchStatusAmbiguous
 	}
+	row.Match.OmittedCandidates = int64(it.Omitted)
 	for i, c := range it.Candidates {
 		if i == int(v.in.MaxCandidates) {
-			row.Match.OmittedCandidates = int64(len(it.Candidates) - i)
+			row.Match.OmittedCandidates += int64(len(it.Candidates) - i)
 			break
 		}
 		row.Match.Candidates = append(row.Match.Candidates, other.Graph.Nodes[c].ID)

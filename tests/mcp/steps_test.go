@@ -87,6 +87,10 @@ func packageSteps(t *testing.T) []step {
 		{tool: "analyze_javascript_application", args: in("new"), keep: keep("$newApplication")},
 		{tool: "compare_application_versions", args: object{"left": retained("$oldApplication"), "right": retained("$newApplication")}},
 		{tool: "trace_application_feature", args: object{"application": retained("$newApplication"), "seed": object{"kind": "string", "value": "greet"}}},
+		{tool: "compare_javascript_export_shapes", args: object{"left": retained("$oldApplication"), "right": retained("$newApplication")}},
+		{tool: "inspect_analysis_view", args: object{"analysis": retained("$newApplication"), "view": "modules"}},
+		{tool: "inspect_analysis_view", args: object{"analysis": retained("$newApplication"), "view": "module", "name": "greet.js"}},
+		{tool: "analyze_javascript_application", args: object{"path": filepath.Join(dir, "new"), "detail": "summary"}},
 		{tool: "import_reference_source", args: in("old"), keep: keep("$source")},
 		{tool: "compare_source_to_bundle", args: object{"application": retained("$newApplication"), "reference": retained("$source")}},
 	}

@@ -32,7 +32,7 @@ func (x *index) only(list []Candidate) int {
 
 // judge says what became of a file.
 func (x *index) judge(it *Item, e *model.HistoricalSourceEntry, complete bool) {
-	exact, parts := map[string]int{}, map[string]int{}
+	exact, parts, bearers := map[string]int{}, map[string]int{}, map[string]int{}
 	proved, named, likely := 0, 0, 0
 	var other *Candidate // named, and with other bytes
 	for i := range it.Candidates {
@@ -47,7 +47,8 @@ func (x *index) judge(it *Item, e *model.HistoricalSourceEntry, complete bool) {
 		}
 		if c.Has(MapPath, BundlePath, ExactPath) {
 			named++
-			parts[class(n)+" "+Clean(x.app.Path(c.Node))]++
+			parts[class(n)+" "+x.holder(c.Node)+" "+Clean(x.app.Path(c.Node))]++
+			bearers[class(n)]++
 			if other == nil && !c.Has(Digest, Normal) && !x.code(c.Node) && n.Identity.SHA256 != nil && e.SHA256 != nil {
 				other = c
 			}
@@ -59,9 +60,11 @@ func (x *index) judge(it *Item, e *model.HistoricalSourceEntry, complete bool) {
 	case proved > 0:
 		it.Status = Unchanged
 	case twice(parts):
-		it.Status, it.Reason = Split, "several modules bear its path"
+		it.Status, it.Reason = Split, "several modules of one bundle bear its path"
 	case other != nil:
 		it.Status = Modified
+	case twice(bearers):
+		it.Status, it.Reason = Duplicated, "several bundles have a module of its path; whether its content is theirs is unknown"
 	case named > 0 || likely > 0:
 		it.Status, it.Reason = Unknown, "bundling rewrote what bears its name or its features"
 	case len(it.Candidates) > 0:
@@ -73,6 +76,11 @@ func (x *index) judge(it *Item, e *model.HistoricalSourceEntry, complete bool) {
 	default:
 		it.Status = Removed
 	}
+}
+
+// holder is the file that a node lies in, "" for files and original files.
+func (x *index) holder(node int) string {
+	return recorded.Text(x.app.Graph.Nodes[node].Properties["file"])
 }
 
 // class of a node: an original file that a map names and the code that was made of

@@ -103,7 +103,7 @@ func (j *judge) edges(it *Item, l, r int) agreement {
 	type lists struct{ left, right []string }
 	byTitle := map[string]*lists{}
 	verdict := same
-	take := func(s *side, ties []tie, sign int, put func(*lists, string)) {
+	take := func(s, o *side, ties []tie, sign int, put func(*lists, string)) {
 		for _, t := range ties {
 			if count[t.name]*sign <= 0 {
 				continue
@@ -113,15 +113,15 @@ func (j *judge) edges(it *Item, l, r int) agreement {
 				byTitle[t.title] = &lists{}
 			}
 			put(byTitle[t.title], s.app.Label(t.other))
-			if s.pair[t.other] >= 0 || j.certain(s, t.other) {
+			if s.pair[t.other] >= 0 || j.certain(t.other, s, o) {
 				verdict = differ
 			} else if verdict == same {
 				verdict = unclear
 			}
 		}
 	}
-	take(j.m.l, left, 1, func(l *lists, label string) { l.left = append(l.left, label) })
-	take(j.m.r, right, -1, func(l *lists, label string) { l.right = append(l.right, label) })
+	take(j.m.l, j.m.r, left, 1, func(l *lists, label string) { l.left = append(l.left, label) })
+	take(j.m.r, j.m.l, right, -1, func(l *lists, label string) { l.right = append(l.right, label) })
 	if verdict == same {
 		return same
 	}
@@ -129,19 +129,6 @@ func (j *judge) edges(it *Item, l, r int) agreement {
 		it.change(InRelationships, title, texts(byTitle[title].left), texts(byTitle[title].right))
 	}
 	return verdict
-}
-
-// certain reports whether a node without a match is known to be on one side only.
-func (j *judge) certain(s *side, i int) bool {
-	other := j.m.r
-	if s == j.m.r {
-		other = j.m.l
-	}
-	switch j.lone(i, s, other).Status {
-	case Added, Removed:
-		return true
-	}
-	return false
 }
 
 // maxLabels bounds those of one change.

@@ -97,10 +97,13 @@ func (j *judge) lone(i int, own, other *side) Item {
 		n, groups = 0, j.groups[0]
 	}
 	for _, k := range j.traces(own, i) {
-		it.Candidates = append(it.Candidates, j.known[n][k]...)
+		list := j.known[n][k]
+		it.Omitted = max(it.Omitted, len(list)-maxCandidates)
+		it.Candidates = append(it.Candidates, list[:min(len(list), maxCandidates)]...)
 	}
 	slices.Sort(it.Candidates)
 	it.Candidates = slices.Compact(it.Candidates)
+	it.Omitted += max(0, len(it.Candidates)-maxCandidates)
 	it.Candidates = it.Candidates[:min(len(it.Candidates), maxCandidates)]
 	side := "the right side"
 	if own == j.m.r {
@@ -111,16 +114,37 @@ func (j *judge) lone(i int, own, other *side) Item {
 		it.Status, it.Reason = Contradiction, "its bytes contradict what their archive declares"
 	case len(it.Candidates) > 0:
 		it.Status, it.Reason = Ambiguous, "several could be it"
-	case own.isFile(i) && other.coverage.Files:
-		it.Status, it.Reason = Unknown, "not all files of "+side+" were read"
-	case !own.isFile(i) && other.coverage.Code:
-		it.Status, it.Reason = Unknown, "not all code of "+side+" was read"
-	case own.isModule(i) && groups:
-		it.Status, it.Reason = Unknown, side+" has modules joined into groups, and it may be in one"
-	case own.node(i).Kind == model.ApplicationNodeKindSourceModule && !other.mapped:
-		it.Status, it.Reason = Unknown, side+" has no source maps that name original files"
+	default:
+		if reason := unseen(i, own, other, groups); reason != "" {
+			it.Status, it.Reason = Unknown, side+" "+reason
+		}
 	}
 	return it
+}
+
+// unseen is why the other side may have a node without showing it, or "".
+func unseen(i int, own, other *side, groups bool) string {
+	switch {
+	case own.isFile(i) && other.coverage.Files:
+		return "has files that were not read"
+	case !own.isFile(i) && other.coverage.Code:
+		return "has code that was not read"
+	case own.isModule(i) && groups:
+		return "has modules joined into groups, and it may be in one"
+	case own.node(i).Kind == model.ApplicationNodeKindSourceModule && !other.mapped:
+		return "has no source maps that name original files"
+	}
+	return ""
+}
+
+// certain reports whether a node without a match is known to be on one side only.
+func (j *judge) certain(i int, own, other *side) bool {
+	n := 1
+	if own == j.m.r {
+		n = 0
+	}
+	return own.state(i) != model.ApplicationFileStateContradicted && unseen(i, own, other, j.groups[n]) == "" &&
+		!slices.ContainsFunc(j.traces(own, i), func(k string) bool { return len(j.known[n][k]) > 0 })
 }
 
 // pair is what became of two nodes that are one.

@@ -100,6 +100,7 @@ type Item struct {
 	Status      Status
 	Basis       Basis
 	Candidates  []int // rows of the other side
+	Omitted     int   // candidates that are not among them
 	Dimensions  []Dimension
 	Changes     []Change
 	Reason      string // why the status is not certain

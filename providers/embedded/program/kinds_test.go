@@ -142,8 +142,8 @@ func TestPartsKeepTheirParents(t *testing.T) {
 			t.Errorf("%s: the function that ends every part returns", name)
 		}
 	}
-	if parts < 8 {
-		t.Skipf("the compiler made only %d cold parts", parts)
+	if parts == 0 {
+		t.Skip("the compiler made no cold parts")
 	}
 	for part := range syms {
 		parent, ok := strings.CutSuffix(part, ".cold")

@@ -197,7 +197,7 @@ func (s *server) transfers(ctx context.Context, out stream) error {
 			}
 			if c.Method == model.CallTargetMethodImportSlot && len(c.Targets) == 1 && c.Targets[0].Name != nil {
 				row.Import, row.Slot = *c.Targets[0].Name, uint64(c.Targets[0].Address)
-			} else {
+			} else if c.State == model.CallTargetStateResolved || c.Method == model.CallTargetMethodJumpTable { // candidates are no targets
 				for _, to := range c.Targets {
 					row.To = append(row.To, uint64(to.Address))
 				}

@@ -60,7 +60,9 @@ func unknownFlag(command string, fs *flag.FlagSet, arg string) error {
 	var known []string
 	fs.VisitAll(func(f *flag.Flag) { known = append(known, f.Name) })
 	hint := "rea help " + command + " lists its flags"
-	if near := nearest(name, known); near != "" {
+	if strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
+		hint = "what comes after -- are arguments, even if it begins with a dash"
+	} else if near := nearest(name, known); near != "" {
 		hint = "did you mean --" + near + "?"
 	}
 	return usagef(hint, "%s has no flag --%s", command, name)

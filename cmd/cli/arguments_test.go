@@ -27,6 +27,7 @@ func TestPermute(t *testing.T) {
 		{"a_value_may_look_like_a_flag", "--depth --used x", "--depth --used -- x", ""},
 		{"unknown", "--dept 3", "", "did you mean --depth?"},
 		{"nothing_near", "--zzzzzz", "", "rea help cmd lists its flags"},
+		{"no_name_of_a_flag", "-[Foo bar:]", "", "what comes after -- are arguments, even if it begins with a dash"},
 		{"no_value", "x --depth", "", ""},
 		{"empty", "", "--", ""},
 	} {

@@ -1,10 +1,8 @@
 package cli
 
 import (
-	"errors"
-
-	"rea/generated/fault"
 	"rea/generated/model"
+	"rea/providers/embedded"
 	"rea/providers/format/macho"
 	"rea/providers/format/native"
 	"rea/providers/format/object"
@@ -16,7 +14,7 @@ import (
 func recognize(path string, data []byte, slice string) (session.Recognition, error) {
 	im, err := native.Load(data, native.Options{Slice: slice})
 	if err != nil {
-		return session.Recognition{}, unsupported(path, err)
+		return session.Recognition{}, embedded.Unsupported(path, err)
 	}
 	r := session.Recognition{
 		Kind:         model.TargetKind(im.Kind),
@@ -29,7 +27,7 @@ func recognize(path string, data []byte, slice string) (session.Recognition, err
 	}
 	all, err := macho.Slices(data)
 	if err != nil {
-		return session.Recognition{}, unsupported(path, err)
+		return session.Recognition{}, embedded.Unsupported(path, err)
 	}
 	if len(all) < 2 {
 		return r, nil
@@ -47,24 +45,4 @@ func architecture(a object.Arch) model.Architecture {
 		return known
 	}
 	return model.ArchitectureUnknown
-}
-
-// unsupported is the fault for bytes that are no native binary.
-func unsupported(path string, err error) error {
-	d := fault.UnsupportedTargetDetails{Path: path, Reason: err.Error(), Available: []string{}}
-	var format *object.FormatError
-	if errors.As(err, &format) {
-		d.Reason = format.What
-		at := int64(format.Offset)
-		d.Offset = &at
-		if format.Format != "" {
-			name := string(format.Format)
-			d.Format = &name
-		}
-	}
-	var slice *macho.UnknownSliceError
-	if errors.As(err, &slice) {
-		d.Available = slice.Have
-	}
-	return fault.UnsupportedTarget(d, err)
 }

@@ -47,9 +47,9 @@ func (w *writer) catalog(set *load.Set, api *ir.API) error {
 		d.set("Category", jen.Lit(x.Category))
 		d.set("Title", jen.Lit(x.Title))
 		d.set("Description", jen.Lit(x.Doc))
-		d.set("Message", jen.Lit(template(x)))
+		d.set("Message", jen.Lit(template(x.Message)))
 		d.flag("Retryable", x.Retryable)
-		d.set("Action", jen.Lit(x.Action))
+		d.set("Action", jen.Lit(template(x.Action)))
 		d.flag("RestartRequired", x.Restart)
 		d.set("DetailsSchema", jen.Qual("encoding/json", "RawMessage").Call(raw(project.Canonical(details).JSON())))
 		list = append(list, jen.Line().Add(d.values()))
@@ -60,10 +60,10 @@ func (w *writer) catalog(set *load.Set, api *ir.API) error {
 	return nil
 }
 
-// template is the message with its properties in braces.
-func template(x *ir.Fault) string {
+// template is a message or an action with its properties in braces.
+func template(parts []ir.Part) string {
 	text := ""
-	for _, p := range x.Message {
+	for _, p := range parts {
 		text += p.Text
 		if p.Field != nil {
 			text += "{" + p.Field.JSON + "}"

@@ -44,10 +44,10 @@ func diagnostic(x *ir.Fault) *jen.Statement {
 	var d fields
 	d.set("Code", jen.Id(x.Go+"Code"))
 	d.set("Category", jen.Id(categoryGo[x.Category]))
-	d.set("Message", message(x))
+	d.set("Message", sentence(x.Message))
 	d.flag("Retryable", x.Retryable)
 	var remediation fields
-	remediation.set("Action", jen.Lit(x.Action))
+	remediation.set("Action", sentence(x.Action))
 	remediation.flag("RestartRequired", x.Restart)
 	d.set("Remediation", jen.Id("Remediation").Add(remediation.inline()))
 	d.set("Details", jen.Op("&").Id("d"))
@@ -67,10 +67,10 @@ var categoryGo = map[string]string{
 	"execution_failure":    "Execution",
 }
 
-// message is the expression that writes the message of a fault.
-func message(x *ir.Fault) *jen.Statement {
+// sentence is the expression that writes a message or an action.
+func sentence(parts []ir.Part) *jen.Statement {
 	expr := jen.Null()
-	for i, p := range x.Message {
+	for i, p := range parts {
 		if i > 0 {
 			expr.Op("+")
 		}

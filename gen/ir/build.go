@@ -266,8 +266,7 @@ func (b *builder) fault(doc *load.Doc) *Fault {
 	x := doc.Root.Get("x-error")
 	f := &Fault{Code: doc.Name, Go: exported(doc.Name), Node: doc.Root,
 		Title: doc.Root.Str("title"), Doc: doc.Root.Str("description"), Category: x.Str("category"),
-		Retryable: x.True("retryable"), Action: x.At("remediation").Str("action"),
-		Restart: x.Get("remediation").True("restart_required")}
+		Retryable: x.True("retryable"), Restart: x.Get("remediation").True("restart_required")}
 	if x == nil {
 		b.fail(doc.Root, "an error has x-error {code, category, retryable, message, remediation}")
 		return f
@@ -278,7 +277,7 @@ func (b *builder) fault(doc *load.Doc) *Fault {
 	if !slices.Contains(Categories, f.Category) {
 		b.fail(x, "category %q: it is one of %s", f.Category, strings.Join(Categories, ", "))
 	}
-	if f.Action == "" || f.Doc == "" || x.Str("message") == "" {
+	if x.At("remediation").Str("action") == "" || f.Doc == "" || x.Str("message") == "" {
 		b.fail(x, "an error has a description, a message and a remediation with an action")
 	}
 	details := doc.Root.At("$defs", "details")
@@ -291,7 +290,8 @@ func (b *builder) fault(doc *load.Doc) *Fault {
 		b.fail(details, "details is an object, written here")
 		return f
 	}
-	f.Message = b.message(x, f.Details)
+	f.Message = b.sentence(x, "message", f.Details)
+	f.Action = b.sentence(x.At("remediation"), "action", f.Details)
 	return f
 }
 
@@ -299,12 +299,12 @@ func (b *builder) fault(doc *load.Doc) *Fault {
 var Categories = []string{"cancelled", "execution_failure", "integrity_mismatch", "invalid_input", "timeout",
 	"truncated", "unavailable", "unsupported_provider"}
 
-// message splits "cannot open {path}: {reason}" at its properties. Strings are
+// sentence splits "cannot open {path}: {reason}" at its properties. Strings are
 // quoted, except our own words: explanations, which follow a colon, and what is
 // marked as {operation:plain}.
-func (b *builder) message(x *load.Node, details *Type) []Part {
+func (b *builder) sentence(x *load.Node, key string, details *Type) []Part {
 	var parts []Part
-	rest := x.Str("message")
+	rest := x.Str(key)
 	for rest != "" {
 		text, after, ok := strings.Cut(rest, "{")
 		if text != "" {
@@ -317,7 +317,7 @@ func (b *builder) message(x *load.Node, details *Type) []Part {
 		name, plain := strings.CutSuffix(name, ":plain")
 		i := slices.IndexFunc(details.Fields, func(f *Field) bool { return f.JSON == name })
 		if !closed || i < 0 {
-			b.fail(x.Get("message"), "message: {%s} is no property of the details", name)
+			b.fail(x.Get(key), "%s: {%s} is no property of the details", key, name)
 			break
 		}
 		f := details.Fields[i]
@@ -328,7 +328,7 @@ func (b *builder) message(x *load.Node, details *Type) []Part {
 		switch kind {
 		case String, Enum, Integer, Unsigned, Number, Boolean, Address, Array:
 		default:
-			b.fail(x.Get("message"), "message: {%s} is no text, number or list of texts", name)
+			b.fail(x.Get(key), "%s: {%s} is no text, number or list of texts", key, name)
 		}
 		explains := strings.HasSuffix(text, ": ")
 		parts = append(parts, Part{Field: f, Plain: plain || explains})

@@ -122,14 +122,13 @@ type Fault struct {
 	Code, Go, Title, Doc string
 	Category             string
 	Retryable            bool
-	Message              []Part
-	Action               string
+	Message, Action      []Part
 	Restart              bool
 	Details              *Type
 	Node                 *load.Node
 }
 
-// A Part of a message is text, or a property of the details.
+// A Part of a message or an action is text, or a property of the details.
 type Part struct {
 	Text  string
 	Field *Field

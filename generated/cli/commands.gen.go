@@ -325,10 +325,10 @@ var commands = []Command{
 		Title:       "Demangle symbols",
 		Description: "Readable forms of mangled names: C++ (Itanium and Microsoft), Rust, Swift, Objective-C, Go. Names that are not mangled come back unchanged.",
 		Positionals: []Argument{
-			{Name: "symbols", Pointer: "/symbols", Type: String, Help: "Names as they stand in a symbol table.", Required: true, Repeated: true},
+			{Name: "symbols", Pointer: "/symbols", Type: String, Help: "Names as they stand in a symbol table, whole.", Required: true, Repeated: true},
 		},
 		Flags: []Argument{
-			{Name: "symbols", Pointer: "/symbols", Type: String, Help: "Names as they stand in a symbol table.", Required: true, Repeated: true},
+			{Name: "symbols", Pointer: "/symbols", Type: String, Help: "Names as they stand in a symbol table, whole.", Required: true, Repeated: true},
 			{Name: "scheme", Pointer: "/scheme", Type: String, Help: "Only this scheme; auto tries all.", Default: `"auto"`, Enum: []string{"auto", "itanium", "msvc", "rust", "swift", "objective_c", "go"}},
 		},
 	},
@@ -424,7 +424,7 @@ var commands = []Command{
 		Tool:        "get_evidence_bundle",
 		Family:      "evidence",
 		Title:       "Get the evidence bundle",
-		Description: "Return the records of this connection as a portable bundle, or with detail summary a list of their ids and subjects.",
+		Description: "Return the records of this connection as a portable bundle, or with detail summary a list of their ids and subjects, by pages where it is long.",
 		Flags: []Argument{
 			{Name: "detail", Pointer: "/detail", Type: String, Help: "complete: the whole bundle; summary: ids and metadata.", Default: `"complete"`, Enum: []string{"complete", "summary"}},
 			{Name: "filters-evidence-id", Pointer: "/filters/evidence_id", Type: String},
@@ -432,6 +432,8 @@ var commands = []Command{
 			{Name: "filters-target-sha256", Pointer: "/filters/target_sha256", Type: String},
 			{Name: "filters-analysis-profile-digest", Pointer: "/filters/analysis_profile_digest", Type: String},
 			{Name: "filters-procedure-address", Pointer: "/filters/procedure_address", Type: String, Help: "Hexadecimal address, e.g. 0x401000."},
+			{Name: "offset", Pointer: "/offset", Type: Integer, Help: "Records to skip; only with detail summary."},
+			{Name: "limit", Pointer: "/limit", Type: Integer, Help: "Most records to list; by default as many as the response can hold. Only with detail summary."},
 		},
 	},
 	{

@@ -84,12 +84,13 @@ const (
 	ArtifactOperationFailedDetailsKindPermission ArtifactOperationFailedDetailsKind = "permission"
 	ArtifactOperationFailedDetailsKindNoSpace    ArtifactOperationFailedDetailsKind = "no_space"
 	ArtifactOperationFailedDetailsKindTooLarge   ArtifactOperationFailedDetailsKind = "too_large"
+	ArtifactOperationFailedDetailsKindProtected  ArtifactOperationFailedDetailsKind = "protected"
 	ArtifactOperationFailedDetailsKindIo         ArtifactOperationFailedDetailsKind = "io"
 )
 
 // DecodeJSON reads one of the constants.
 func (v *ArtifactOperationFailedDetailsKind) DecodeJSON(d *wire.Decoder) error {
-	return wire.OneOf(d, v, ArtifactOperationFailedDetailsKindExists, ArtifactOperationFailedDetailsKindNotRegular, ArtifactOperationFailedDetailsKindSymlink, ArtifactOperationFailedDetailsKindMissing, ArtifactOperationFailedDetailsKindPermission, ArtifactOperationFailedDetailsKindNoSpace, ArtifactOperationFailedDetailsKindTooLarge, ArtifactOperationFailedDetailsKindIo)
+	return wire.OneOf(d, v, ArtifactOperationFailedDetailsKindExists, ArtifactOperationFailedDetailsKindNotRegular, ArtifactOperationFailedDetailsKindSymlink, ArtifactOperationFailedDetailsKindMissing, ArtifactOperationFailedDetailsKindPermission, ArtifactOperationFailedDetailsKindNoSpace, ArtifactOperationFailedDetailsKindTooLarge, ArtifactOperationFailedDetailsKindProtected, ArtifactOperationFailedDetailsKindIo)
 }
 
 // ArtifactOperationFailedCode: A file could not be written or read.

@@ -6,13 +6,32 @@ import "rea/generated/wire"
 
 type EvidenceNotFoundDetails struct {
 	EvidenceID string
+	// Where in the input the record is named.
+	Pointer *string
+	// Side of a comparison that was searched.
+	Side *EvidenceNotFoundDetailsSide
+	// Path of the bundle that was searched.
+	Bundle *string
 }
 
 // AppendJSON appends the object.
 func (v *EvidenceNotFoundDetails) AppendJSON(b []byte) []byte {
 	b = append(b, `{"evidence_id":`...)
 	b = wire.AppendString(b, v.EvidenceID)
-	return append(b, `,"reason":"missing"}`...)
+	b = append(b, `,"reason":"missing"`...)
+	if v.Pointer != nil {
+		b = append(b, `,"pointer":`...)
+		b = wire.AppendString(b, *v.Pointer)
+	}
+	if v.Side != nil {
+		b = append(b, `,"side":`...)
+		b = wire.AppendString(b, *v.Side)
+	}
+	if v.Bundle != nil {
+		b = append(b, `,"bundle":`...)
+		b = wire.AppendString(b, *v.Bundle)
+	}
+	return append(b, `}`...)
 }
 
 // DecodeJSON reads and checks an object.
@@ -37,8 +56,18 @@ func (v *EvidenceNotFoundDetails) DecodeJSON(d *wire.Decoder) error {
 		case "reason":
 			has[1] = true
 			err = d.ConstString("missing")
+		case "pointer":
+			err = wire.Pointer(d, &v.Pointer, func(v *string, d *wire.Decoder) error {
+				return d.String(v)
+			})
+		case "side":
+			err = wire.Pointer(d, &v.Side, (*EvidenceNotFoundDetailsSide).DecodeJSON)
+		case "bundle":
+			err = wire.Pointer(d, &v.Bundle, func(v *string, d *wire.Decoder) error {
+				return d.String(v)
+			})
 		default:
-			err = d.Unknown(name, "evidence_id, reason")
+			err = d.Unknown(name, "evidence_id, reason, pointer, side, bundle")
 		}
 		if err != nil {
 			return err
@@ -53,10 +82,25 @@ func (v *EvidenceNotFoundDetails) DecodeJSON(d *wire.Decoder) error {
 	return nil
 }
 
-// EvidenceNotFoundCode: This connection does not hold the record.
+// EvidenceNotFoundDetailsSide: Side of a comparison that was searched.
+type EvidenceNotFoundDetailsSide string
+
+const (
+	EvidenceNotFoundDetailsSideLeft  EvidenceNotFoundDetailsSide = "left"
+	EvidenceNotFoundDetailsSideRight EvidenceNotFoundDetailsSide = "right"
+)
+
+// DecodeJSON reads one of the constants.
+func (v *EvidenceNotFoundDetailsSide) DecodeJSON(d *wire.Decoder) error {
+	return wire.OneOf(d, v, EvidenceNotFoundDetailsSideLeft, EvidenceNotFoundDetailsSideRight)
+}
+
+// EvidenceNotFoundCode: This connection, or the bundle that was named, does
+// not hold the record.
 const EvidenceNotFoundCode Code = "evidence_not_found"
 
-// EvidenceNotFound: This connection does not hold the record.
+// EvidenceNotFound: This connection, or the bundle that was named, does not
+// hold the record.
 func EvidenceNotFound(d EvidenceNotFoundDetails, cause error) error {
 	return &Error{
 		Code:        EvidenceNotFoundCode,

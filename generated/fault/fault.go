@@ -49,6 +49,16 @@ func (e *Error) Error() string { return e.Message }
 
 func (e *Error) Unwrap() error { return e.Cause }
 
+// Advise puts another action into a fault that was just made, where the one of
+// its code would mislead.
+func Advise(err error, action string) error {
+	var e *Error
+	if errors.As(err, &e) {
+		e.Remediation.Action = action
+	}
+	return err
+}
+
 // CodeOf is the code of the first Error in the chain of err, or "".
 func CodeOf(err error) Code {
 	var e *Error

@@ -74,6 +74,7 @@ type ResourceConstraintDetailsResource string
 const (
 	ResourceConstraintDetailsResourceTransport   ResourceConstraintDetailsResource = "transport"
 	ResourceConstraintDetailsResourceMemory      ResourceConstraintDetailsResource = "memory"
+	ResourceConstraintDetailsResourceStorage     ResourceConstraintDetailsResource = "storage"
 	ResourceConstraintDetailsResourceTime        ResourceConstraintDetailsResource = "time"
 	ResourceConstraintDetailsResourceEntries     ResourceConstraintDetailsResource = "entries"
 	ResourceConstraintDetailsResourceConcurrency ResourceConstraintDetailsResource = "concurrency"
@@ -81,7 +82,7 @@ const (
 
 // DecodeJSON reads one of the constants.
 func (v *ResourceConstraintDetailsResource) DecodeJSON(d *wire.Decoder) error {
-	return wire.OneOf(d, v, ResourceConstraintDetailsResourceTransport, ResourceConstraintDetailsResourceMemory, ResourceConstraintDetailsResourceTime, ResourceConstraintDetailsResourceEntries, ResourceConstraintDetailsResourceConcurrency)
+	return wire.OneOf(d, v, ResourceConstraintDetailsResourceTransport, ResourceConstraintDetailsResourceMemory, ResourceConstraintDetailsResourceStorage, ResourceConstraintDetailsResourceTime, ResourceConstraintDetailsResourceEntries, ResourceConstraintDetailsResourceConcurrency)
 }
 
 type ResourceConstraintDetailsReportedLimits struct {

@@ -7,6 +7,9 @@ import "rea/generated/wire"
 type SnapshotMismatchDetails struct {
 	Path   string
 	Reason string
+	// Whether the file is no snapshot, is damaged, or holds results of another
+	// target or producer.
+	Kind SnapshotMismatchDetailsKind
 }
 
 // AppendJSON appends the object.
@@ -15,6 +18,8 @@ func (v *SnapshotMismatchDetails) AppendJSON(b []byte) []byte {
 	b = wire.AppendString(b, v.Path)
 	b = append(b, `,"reason":`...)
 	b = wire.AppendString(b, v.Reason)
+	b = append(b, `,"kind":`...)
+	b = wire.AppendString(b, v.Kind)
 	return append(b, `}`...)
 }
 
@@ -24,7 +29,7 @@ func (v *SnapshotMismatchDetails) DecodeJSON(d *wire.Decoder) error {
 	if err := d.Object(); err != nil {
 		return err
 	}
-	var has [2]bool
+	var has [3]bool
 	for {
 		name, more, err := d.Name()
 		if err != nil {
@@ -40,8 +45,11 @@ func (v *SnapshotMismatchDetails) DecodeJSON(d *wire.Decoder) error {
 		case "reason":
 			has[1] = true
 			err = d.String(&v.Reason)
+		case "kind":
+			has[2] = true
+			err = v.Kind.DecodeJSON(d)
 		default:
-			err = d.Unknown(name, "path, reason")
+			err = d.Unknown(name, "path, reason, kind")
 		}
 		if err != nil {
 			return err
@@ -53,14 +61,34 @@ func (v *SnapshotMismatchDetails) DecodeJSON(d *wire.Decoder) error {
 	if !has[1] {
 		return d.Missing("reason")
 	}
+	if !has[2] {
+		return d.Missing("kind")
+	}
 	return nil
 }
 
-// SnapshotMismatchCode: The snapshot was made from other bytes or another
-// engine.
+// SnapshotMismatchDetailsKind: Whether the file is no snapshot, is damaged, or
+// holds results of another target or producer.
+type SnapshotMismatchDetailsKind string
+
+const (
+	SnapshotMismatchDetailsKindNotASnapshot SnapshotMismatchDetailsKind = "not_a_snapshot"
+	SnapshotMismatchDetailsKindDamaged      SnapshotMismatchDetailsKind = "damaged"
+	SnapshotMismatchDetailsKindTarget       SnapshotMismatchDetailsKind = "target"
+	SnapshotMismatchDetailsKindProducer     SnapshotMismatchDetailsKind = "producer"
+)
+
+// DecodeJSON reads one of the constants.
+func (v *SnapshotMismatchDetailsKind) DecodeJSON(d *wire.Decoder) error {
+	return wire.OneOf(d, v, SnapshotMismatchDetailsKindNotASnapshot, SnapshotMismatchDetailsKindDamaged, SnapshotMismatchDetailsKindTarget, SnapshotMismatchDetailsKindProducer)
+}
+
+// SnapshotMismatchCode: The snapshot is damaged, or was made from other bytes
+// or by another engine.
 const SnapshotMismatchCode Code = "snapshot_mismatch"
 
-// SnapshotMismatch: The snapshot was made from other bytes or another engine.
+// SnapshotMismatch: The snapshot is damaged, or was made from other bytes or
+// by another engine.
 func SnapshotMismatch(d SnapshotMismatchDetails, cause error) error {
 	return &Error{
 		Code:        SnapshotMismatchCode,

@@ -8,19 +8,21 @@ import (
 )
 
 type UnsupportedTargetDetails struct {
-	Path   string
-	Reason string
-	Format *string
+	Path string
+	// What would be read, for example a PE file.
+	Expected string
+	Reason   string
+	Format   *string
 	// Where reading failed.
 	Offset *int64
-	// Slices that exist.
-	Available []string
 }
 
 // AppendJSON appends the object.
 func (v *UnsupportedTargetDetails) AppendJSON(b []byte) []byte {
 	b = append(b, `{"path":`...)
 	b = wire.AppendString(b, v.Path)
+	b = append(b, `,"expected":`...)
+	b = wire.AppendString(b, v.Expected)
 	b = append(b, `,"reason":`...)
 	b = wire.AppendString(b, v.Reason)
 	b = append(b, `,"format":`...)
@@ -31,10 +33,6 @@ func (v *UnsupportedTargetDetails) AppendJSON(b []byte) []byte {
 		b = append(b, `,"offset":`...)
 		b = wire.AppendInt(b, *v.Offset)
 	}
-	b = append(b, `,"available":`...)
-	b = wire.AppendSlice(b, v.Available, func(v *string, b []byte) []byte {
-		return wire.AppendString(b, *v)
-	})
 	return append(b, `}`...)
 }
 
@@ -57,11 +55,14 @@ func (v *UnsupportedTargetDetails) DecodeJSON(d *wire.Decoder) error {
 		case "path":
 			has[0] = true
 			err = d.String(&v.Path)
-		case "reason":
+		case "expected":
 			has[1] = true
+			err = d.String(&v.Expected)
+		case "reason":
+			has[2] = true
 			err = d.String(&v.Reason)
 		case "format":
-			has[2] = true
+			has[3] = true
 			err = wire.Nullable(d, &v.Format, func(v *string, d *wire.Decoder) error {
 				return d.String(v)
 			})
@@ -69,13 +70,8 @@ func (v *UnsupportedTargetDetails) DecodeJSON(d *wire.Decoder) error {
 			err = wire.Pointer(d, &v.Offset, func(v *int64, d *wire.Decoder) error {
 				return d.Int(v, 0, math.MaxInt64)
 			})
-		case "available":
-			has[3] = true
-			err = wire.Slice(d, &v.Available, 0, wire.Unbounded, func(v *string, d *wire.Decoder) error {
-				return d.String(v)
-			})
 		default:
-			err = d.Unknown(name, "path, reason, format, offset, available")
+			err = d.Unknown(name, "path, expected, reason, format, offset")
 		}
 		if err != nil {
 			return err
@@ -85,28 +81,27 @@ func (v *UnsupportedTargetDetails) DecodeJSON(d *wire.Decoder) error {
 		return d.Missing("path")
 	}
 	if !has[1] {
-		return d.Missing("reason")
+		return d.Missing("expected")
 	}
 	if !has[2] {
-		return d.Missing("format")
+		return d.Missing("reason")
 	}
 	if !has[3] {
-		return d.Missing("available")
+		return d.Missing("format")
 	}
 	return nil
 }
 
-// UnsupportedTargetCode: The bytes are not in a format that an engine can
-// analyse.
+// UnsupportedTargetCode: The bytes are not in the format that is read here.
 const UnsupportedTargetCode Code = "unsupported_target"
 
-// UnsupportedTarget: The bytes are not in a format that an engine can analyse.
+// UnsupportedTarget: The bytes are not in the format that is read here.
 func UnsupportedTarget(d UnsupportedTargetDetails, cause error) error {
 	return &Error{
 		Code:        UnsupportedTargetCode,
 		Category:    InvalidInput,
-		Message:     shown(d.Path) + " is not a supported binary: " + plain(d.Reason),
-		Remediation: Remediation{Action: "Open an ELF, PE or Mach-O file; for a universal file choose one of the available slices."},
+		Message:     shown(d.Path) + " is not " + plain(d.Expected) + ": " + plain(d.Reason),
+		Remediation: Remediation{Action: "Give the path of " + plain(d.Expected) + "; inspect_artifact tells what a file is."},
 		Details:     &d,
 		Cause:       cause,
 	}

@@ -240,6 +240,7 @@ var cases = []contractCase{
 		rejects: []reject{
 			{"unknown detail", `{"detail":"all"}`, "/detail"},
 			{"not an id", `{"detail":"summary","filters":{"evidence_id":"ev_1"}}`, "/filters/evidence_id"},
+			{"limit 0", `{"detail":"summary","limit":0}`, "/limit"},
 			{"unknown property", `{"bogus":1}`, "/bogus"},
 		},
 	},

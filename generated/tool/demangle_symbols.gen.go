@@ -10,7 +10,7 @@ import (
 )
 
 type DemangleSymbolsInput struct {
-	// Names as they stand in a symbol table.
+	// Names as they stand in a symbol table, whole.
 	Symbols []string
 	// Only this scheme; auto tries all.
 	Scheme DemangleSymbolsInputScheme
@@ -46,7 +46,7 @@ func (v *DemangleSymbolsInput) DecodeJSON(d *wire.Decoder) error {
 		case "symbols":
 			has[0] = true
 			err = wire.Slice(d, &v.Symbols, 1, 1000, func(v *string, d *wire.Decoder) error {
-				return d.StringIn(v, 1, 4096, nil)
+				return d.StringIn(v, 0, 16384, nil)
 			})
 		case "scheme":
 			err = v.Scheme.DecodeJSON(d)

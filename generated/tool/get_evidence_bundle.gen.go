@@ -14,6 +14,11 @@ type GetEvidenceBundleInput struct {
 	Detail GetEvidenceBundleInputDetail
 	// Exact matches; only with detail summary.
 	Filters *GetEvidenceBundleInputFilters
+	// Records to skip; only with detail summary.
+	Offset *int64
+	// Most records to list; by default as many as the response can hold. Only with
+	// detail summary.
+	Limit *int64
 }
 
 // AppendJSON appends the object.
@@ -23,6 +28,14 @@ func (v *GetEvidenceBundleInput) AppendJSON(b []byte) []byte {
 	if v.Filters != nil {
 		b = append(b, `,"filters":`...)
 		b = v.Filters.AppendJSON(b)
+	}
+	if v.Offset != nil {
+		b = append(b, `,"offset":`...)
+		b = wire.AppendInt(b, *v.Offset)
+	}
+	if v.Limit != nil {
+		b = append(b, `,"limit":`...)
+		b = wire.AppendInt(b, *v.Limit)
 	}
 	return append(b, `}`...)
 }
@@ -46,8 +59,16 @@ func (v *GetEvidenceBundleInput) DecodeJSON(d *wire.Decoder) error {
 			err = v.Detail.DecodeJSON(d)
 		case "filters":
 			err = wire.Pointer(d, &v.Filters, (*GetEvidenceBundleInputFilters).DecodeJSON)
+		case "offset":
+			err = wire.Pointer(d, &v.Offset, func(v *int64, d *wire.Decoder) error {
+				return d.Int(v, 0, math.MaxInt64)
+			})
+		case "limit":
+			err = wire.Pointer(d, &v.Limit, func(v *int64, d *wire.Decoder) error {
+				return d.Int(v, 1, 250000)
+			})
 		default:
-			err = d.Unknown(name, "detail, filters")
+			err = d.Unknown(name, "detail, filters, offset, limit")
 		}
 		if err != nil {
 			return err
@@ -200,7 +221,12 @@ func (v *GetEvidenceBundleOutput) DecodeJSON(d *wire.Decoder) error {
 
 type GetEvidenceBundleOutputResult struct {
 	Detail GetEvidenceBundleOutputResultDetail
-	Total  int64
+	// Records that match, listed or not.
+	Total int64
+	// Records before the first that is listed.
+	Offset int64
+	// Offset of the next page, null at the end.
+	NextOffset *int64
 	// Portable set of records; it serialises as RFC 8785 canonical JSON.
 	Bundle  *model.EvidenceBundle
 	Records []GetEvidenceBundleOutputResultRecord
@@ -212,6 +238,12 @@ func (v *GetEvidenceBundleOutputResult) AppendJSON(b []byte) []byte {
 	b = wire.AppendString(b, v.Detail)
 	b = append(b, `,"total":`...)
 	b = wire.AppendInt(b, v.Total)
+	b = append(b, `,"offset":`...)
+	b = wire.AppendInt(b, v.Offset)
+	b = append(b, `,"next_offset":`...)
+	b = wire.AppendNullable(b, v.NextOffset, func(v *int64, b []byte) []byte {
+		return wire.AppendInt(b, *v)
+	})
 	if v.Bundle != nil {
 		b = append(b, `,"bundle":`...)
 		b = v.Bundle.AppendJSON(b)
@@ -229,7 +261,7 @@ func (v *GetEvidenceBundleOutputResult) DecodeJSON(d *wire.Decoder) error {
 	if err := d.Object(); err != nil {
 		return err
 	}
-	var has [2]bool
+	var has [4]bool
 	for {
 		name, more, err := d.Name()
 		if err != nil {
@@ -245,12 +277,20 @@ func (v *GetEvidenceBundleOutputResult) DecodeJSON(d *wire.Decoder) error {
 		case "total":
 			has[1] = true
 			err = d.Int(&v.Total, 0, math.MaxInt64)
+		case "offset":
+			has[2] = true
+			err = d.Int(&v.Offset, 0, math.MaxInt64)
+		case "next_offset":
+			has[3] = true
+			err = wire.Nullable(d, &v.NextOffset, func(v *int64, d *wire.Decoder) error {
+				return d.Int(v, 0, math.MaxInt64)
+			})
 		case "bundle":
 			err = wire.Pointer(d, &v.Bundle, (*model.EvidenceBundle).DecodeJSON)
 		case "records":
 			err = wire.Slice(d, &v.Records, 0, wire.Unbounded, (*GetEvidenceBundleOutputResultRecord).DecodeJSON)
 		default:
-			err = d.Unknown(name, "detail, total, bundle, records")
+			err = d.Unknown(name, "detail, total, offset, next_offset, bundle, records")
 		}
 		if err != nil {
 			return err
@@ -261,6 +301,12 @@ func (v *GetEvidenceBundleOutputResult) DecodeJSON(d *wire.Decoder) error {
 	}
 	if !has[1] {
 		return d.Missing("total")
+	}
+	if !has[2] {
+		return d.Missing("offset")
+	}
+	if !has[3] {
+		return d.Missing("next_offset")
 	}
 	return nil
 }
@@ -507,7 +553,7 @@ var getEvidenceBundleSpec = Spec{
 	Name:        "get_evidence_bundle",
 	Family:      "evidence",
 	Title:       "Get the evidence bundle",
-	Description: "Return the records of this connection as a portable bundle, or with detail summary a list of their ids and subjects.",
+	Description: "Return the records of this connection as a portable bundle, or with detail summary a list of their ids and subjects, by pages where it is long.",
 	Requires:    Requires{},
 	Effects:     Effects{Idempotent: true},
 	Errors: []fault.Code{
@@ -520,5 +566,6 @@ var getEvidenceBundleSpec = Spec{
 	Examples: []Example{
 		{"everything", `{}`},
 		{"what is known of one target", `{"detail":"summary","filters":{"operation":"analyze_function"}}`},
+		{"second page", `{"detail":"summary","offset":500,"limit":500}`},
 	},
 }

@@ -301,6 +301,7 @@ var openBinarySpec = Spec{
 		fault.ProviderUnavailableCode,
 		fault.ResourceConstraintCode,
 		fault.SnapshotMismatchCode,
+		fault.SnapshotUnavailableCode,
 		fault.TargetUnavailableCode,
 		fault.UnsupportedTargetCode,
 	},

@@ -27,11 +27,11 @@ func openBundle(ctx context.Context, folder string) (*bundle, error) {
 	list := &plistSource{source: &source{t, subjectOf(t)}, data: t.Data}
 	v, _, err := plist.Parse(t.Data)
 	if err != nil {
-		return nil, list.notAList(err)
+		return nil, list.unsupported(propertyList, err)
 	}
 	program := v.String("CFBundleExecutable")
 	if program == "" || !filepath.IsLocal(program) {
-		return nil, list.unsupported(errors.New("the Info.plist names no executable"))
+		return nil, list.unsupported(bundledBinary, errors.New("the Info.plist names no executable"))
 	}
 	b := &bundle{folder: folder, root: folder, info: t.Data}
 	candidates := []string{program}

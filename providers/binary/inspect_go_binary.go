@@ -36,7 +36,7 @@ func (h *Handlers) InspectGoBinary(ctx context.Context, in *tool.InspectGoBinary
 		return nil, err
 	}
 	if version == "" && table == nil {
-		return nil, s.unsupported(errors.New("no Go program: it has neither Go build information nor a Go function table"))
+		return nil, s.unsupported(goProgram, errors.New("it has neither Go build information nor a Go function table"))
 	}
 	out := tool.InspectGoBinaryOutput{GoVersion: optional(clean(version)), BuildID: optional(clean(goBuildID(s.Data))), Stripped: im.Strip}
 	f := &tool.Finding[tool.InspectGoBinaryOutput]{Subject: s.subject, Locations: s.whole()}

@@ -19,7 +19,7 @@ func (h *Handlers) InspectMacho(ctx context.Context, in *tool.InspectMachoInput)
 		return nil, err
 	}
 	if !macho.Is(s.Data) {
-		return nil, s.unsupported(&object.FormatError{Format: object.MachO, What: "not a Mach-O file"})
+		return nil, s.unsupported(machoFile, s.instead())
 	}
 	im, slice, err := s.slice(in.Architecture)
 	if err != nil {
@@ -27,7 +27,7 @@ func (h *Handlers) InspectMacho(ctx context.Context, in *tool.InspectMachoInput)
 	}
 	d, err := macho.Describe(s.Data, slice)
 	if err != nil {
-		return nil, s.unsupported(err)
+		return nil, s.unsupported(machoFile, err)
 	}
 	all, _, notes, err := machoSlices(ctx, s)
 	if err != nil {

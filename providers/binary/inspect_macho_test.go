@@ -70,7 +70,7 @@ func TestInspectMacho_refusals(t *testing.T) {
 		path, slice, code string
 	}{
 		{write(t, "text", []byte("no program\n")), "", "unsupported_target"},
-		{machoSamples + "throw_arm64", "x86_64", "unsupported_target"},
+		{machoSamples + "throw_arm64", "x86_64", "slice_not_found"},
 		{machoSamples + "missing", "", "target_unavailable"},
 		{write(t, "short", []byte("\xcf\xfa\xed\xfe\x07")), "", "unsupported_target"},
 	} {

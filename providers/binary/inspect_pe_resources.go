@@ -40,11 +40,11 @@ func (h *Handlers) InspectPeResources(ctx context.Context, in *tool.InspectPeRes
 		return nil, err
 	}
 	if native.Detect(s.Data) != object.PE {
-		return nil, s.unsupported(&object.FormatError{Format: object.PE, What: "not a PE file"})
+		return nil, s.unsupported(peFile, s.instead())
 	}
 	tree, err := peresources.Read(s.Data)
 	if err != nil && err != peresources.ErrNotPE { // an object file has no tree
-		return nil, s.unsupported(err)
+		return nil, s.unsupported(peFile, err)
 	}
 	f := &tool.Finding[tool.InspectPeResourcesOutput]{Subject: s.subject, Locations: s.whole()}
 	if tree == nil {

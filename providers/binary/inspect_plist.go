@@ -36,7 +36,7 @@ func (h *Handlers) InspectPlist(ctx context.Context, in *tool.InspectPlistInput)
 	}
 	v, format, err := plist.Parse(s.data)
 	if err != nil {
-		return nil, s.notAList(err)
+		return nil, s.unsupported(propertyList, err)
 	}
 	part, err := selectValue(&v, in.Pointer)
 	if err != nil {
@@ -82,12 +82,12 @@ func (h *Handlers) plistSource(ctx context.Context, in *tool.InspectPlistInput) 
 	}
 	d, err := macho.Describe(s.Data, s.Slice)
 	if err != nil {
-		return nil, s.unsupported(err)
+		return nil, s.unsupported(binaryFile, err)
 	}
 	const section = "__TEXT,__info_plist"
 	data := d.Contents(section)
 	if data == nil {
-		return nil, s.unsupported(errors.New("the binary has no section " + section))
+		return nil, s.unsupported(plistSection, errors.New("it has no section "+section))
 	}
 	return &plistSource{s, tool.InspectPlistOutputSourceSection, section, data}, nil
 }
@@ -119,14 +119,6 @@ func bundleFile(ctx context.Context, folder string, relative *string) (*engine.T
 		Path: session.Printable(folder), Kind: fault.TargetUnavailableDetailsKindMissing,
 		Reason: "the folder has no Info.plist where bundles keep one; name a file with relative_path",
 	}, nil)
-}
-
-func (s *plistSource) notAList(err error) error {
-	d := fault.UnsupportedTargetDetails{Path: session.Printable(s.Path), Reason: err.Error(), Available: []string{}}
-	if e := new(plist.Error); errors.As(err, &e) {
-		d.Reason, d.Offset = "no property list: "+e.What, &e.Offset
-	}
-	return fault.UnsupportedTarget(d, err)
 }
 
 // selectValue follows a JSON pointer.

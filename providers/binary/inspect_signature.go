@@ -52,7 +52,7 @@ func (h *Handlers) InspectSignature(ctx context.Context, in *tool.InspectSignatu
 	case bytes.HasPrefix(s.Data, []byte("PK")):
 		err = i.archive()
 	default:
-		err = s.unsupported(errors.New("neither a Mach-O, PE, APK nor JAR file"))
+		err = s.unsupported(signedFile, errors.New("it begins and ends like none of them"))
 	}
 	if err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func (i *inspection) leading(s *model.CodeSigner) {
 func (i *inspection) archive() error {
 	l, err := apksig.Locate(i.source.Data)
 	if err != nil {
-		return i.source.unsupported(err)
+		return i.source.unsupported(signedFile, err)
 	}
 	return i.apk(l)
 }

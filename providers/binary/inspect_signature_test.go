@@ -5,7 +5,9 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/binary"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +15,7 @@ import (
 
 	"rea/generated/model"
 	"rea/generated/tool"
+	"rea/providers/format/apksig"
 )
 
 type signature = tool.InspectSignatureOutput
@@ -157,8 +160,10 @@ func TestInspectSignature_PE(t *testing.T) {
 	}
 }
 
-func TestInspectSignature_APK(t *testing.T) {
-	apksigner, keytool := need(t, "apksigner"), need(t, "keytool")
+// packageSigned makes plain.apk and signed.apk, which has all schemes.
+func packageSigned(t *testing.T, apksigner string) string {
+	t.Helper()
+	keytool := need(t, "keytool")
 	dir := t.TempDir()
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
@@ -170,6 +175,12 @@ func TestInspectSignature_APK(t *testing.T) {
 	}
 	run(t, dir, keytool, "-genkeypair", "-keystore", "k.p12", "-storetype", "PKCS12", "-storepass", "secret", "-alias", "k", "-keyalg", "RSA", "-dname", "CN=Packager", "-validity", "30")
 	run(t, dir, apksigner, "sign", "--ks", "k.p12", "--ks-pass", "pass:secret", "--min-sdk-version", "19", "--out", "signed.apk", "plain.apk")
+	return dir
+}
+
+func TestInspectSignature_APK(t *testing.T) {
+	apksigner := need(t, "apksigner")
+	dir := packageSigned(t, apksigner)
 	out, _ := call[signature](t, "inspect_signature", map[string]any{"path": filepath.Join(dir, "signed.apk")})
 	var schemes []string
 	for _, s := range out.Signatures {
@@ -181,6 +192,52 @@ func TestInspectSignature_APK(t *testing.T) {
 	plain, _ := call[signature](t, "inspect_signature", map[string]any{"path": filepath.Join(dir, "plain.apk")})
 	if plain.State != "unsigned" || plain.Apk != nil {
 		t.Errorf("%+v", plain)
+	}
+}
+
+// Taking newer signatures away leaves an older one that is whole in itself.
+func TestInspectSignature_APK_stripped(t *testing.T) {
+	apksigner := need(t, "apksigner")
+	dir := packageSigned(t, apksigner)
+	signed, err := os.ReadFile(filepath.Join(dir, "signed.apk"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := apksig.Locate(signed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	noBlock := slices.Concat(signed[:l.Block], signed[l.Directory:])
+	binary.LittleEndian.PutUint32(noBlock[len(noBlock)-6:], uint32(l.Block))
+	noV3 := bytes.Clone(signed)
+	v3 := binary.LittleEndian.AppendUint32(nil, 0xf05368c0)
+	copy(noV3[l.Block+bytes.Index(signed[l.Block:l.Directory], v3):], "none")
+	for name, tt := range map[string]struct {
+		file    []byte
+		schemes map[model.CodeSignatureScheme]string
+	}{
+		"no_block": {noBlock, map[model.CodeSignatureScheme]string{"jar": "scheme 2, 3 was taken away"}},
+		"no_v3":    {noV3, map[model.CodeSignatureScheme]string{"jar": "scheme 3 was taken away", "apk_v2": "scheme 3 was taken away"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "stripped.apk")
+			if err := os.WriteFile(path, tt.file, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if said, err := exec.Command(apksigner, "verify", "--min-sdk-version", "28", path).CombinedOutput(); err == nil {
+				t.Fatalf("apksigner takes it: %s", said)
+			}
+			out, _ := call[signature](t, "inspect_signature", map[string]any{"path": path})
+			if out.State != "broken" || len(out.Signatures) != len(tt.schemes) {
+				t.Fatalf("%s with %d signatures", out.State, len(out.Signatures))
+			}
+			for _, s := range out.Signatures {
+				at := slices.IndexFunc(s.Checks, func(c model.SignatureCheck) bool { return c.State == "fail" })
+				if at < 0 || !strings.Contains(s.Checks[at].Detail, tt.schemes[s.Scheme]) || s.State != "broken" {
+					t.Errorf("%s: %s, %+v", s.Scheme, s.State, s.Checks)
+				}
+			}
+		})
 	}
 }
 

@@ -58,7 +58,7 @@ func thinSlice(s *source, im *object.Image) model.ArchitectureSlice {
 func machoSlices(ctx context.Context, s *source) (list []model.ArchitectureSlice, universal bool, notes []string, err error) {
 	all, universal, notes, err := macho.Architectures(s.Data)
 	if err != nil {
-		return nil, false, nil, s.unsupported(err)
+		return nil, false, nil, s.unsupported(binaryFile, err)
 	}
 	loaded, _ := macho.Describe(s.Data, s.Slice)
 	budget := 2 * uint64(len(s.Data))
@@ -133,7 +133,7 @@ func (s *source) slice(name *string) (*object.Image, string, error) {
 	}
 	im, err := native.Load(s.Data, native.Options{Slice: *name})
 	if err != nil {
-		return nil, "", s.unsupported(err)
+		return nil, "", s.unsupported(binaryFile, err)
 	}
 	return im, *name, nil
 }

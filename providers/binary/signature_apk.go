@@ -2,6 +2,8 @@ package binary
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 
 	"rea/generated/model"
 	"rea/generated/tool"
@@ -21,13 +23,13 @@ func (i *inspection) apk(l *apksig.Layout) error {
 		i.note("scheme 1: " + err.Error())
 	}
 	if j != nil {
-		i.jar(j, part)
+		i.jar(j, l, part)
 	}
 	schemes, notes := l.Schemes(i.stop)
 	i.note(notes...)
 	for _, s := range schemes {
 		for _, signer := range s.Signers {
-			i.out.Signatures = append(i.out.Signatures, i.blockSigner(s.Name, signer, part))
+			i.out.Signatures = append(i.out.Signatures, i.blockSigner(s.Name, signer, l, part))
 		}
 	}
 	if len(l.Pairs) > 0 {
@@ -39,7 +41,7 @@ func (i *inspection) apk(l *apksig.Layout) error {
 	return nil
 }
 
-func (i *inspection) jar(j *apksig.Jar, part *tool.InspectSignatureOutputApk) {
+func (i *inspection) jar(j *apksig.Jar, l *apksig.Layout, part *tool.InspectSignatureOutputApk) {
 	entries, covered := int64(j.Entries), int64(j.Covered)
 	part.Entries, part.Covered = &entries, &covered
 	part.Wrong, part.Unlisted, part.Missing = j.Wrong, j.Unlisted, j.Missing
@@ -59,6 +61,7 @@ func (i *inspection) jar(j *apksig.Jar, part *tool.InspectSignatureOutputApk) {
 		c.pass("entries", j.WrongCount == 0, "%d of %d entries have the digest that the manifest states", j.Covered, j.Entries)
 		c.pass("unlisted entries", j.UnlistedCount == 0, "%d entries are not in the manifest", j.UnlistedCount)
 		c.pass("missing entries", j.MissingCount == 0, "%d entries are only in the manifest", j.MissingCount)
+		c.promises(s.Promised, l)
 		for n, signer := range s.Signers {
 			out.Signers = append(out.Signers, signerOf(s.SignedData, signer, s.Signature[n]))
 			name := cms.HashName(signer.Digest)
@@ -86,7 +89,7 @@ var apkSchemes = map[string]model.CodeSignatureScheme{
 
 // blockSigner describes a signer of the signing block: its certificates come
 // along bare, and it may sign in several ways.
-func (i *inspection) blockSigner(scheme string, s *apksig.Signer, part *tool.InspectSignatureOutputApk) model.CodeSignature {
+func (i *inspection) blockSigner(scheme string, s *apksig.Signer, l *apksig.Layout, part *tool.InspectSignatureOutputApk) model.CodeSignature {
 	out := model.CodeSignature{Scheme: apkSchemes[scheme]}
 	var c checks
 	for _, d := range s.Contents {
@@ -99,6 +102,7 @@ func (i *inspection) blockSigner(scheme string, s *apksig.Signer, part *tool.Ins
 	if len(s.Contents) == 0 {
 		c.pass("contents", false, "the signer states no digest")
 	}
+	c.promises(s.Promised, l)
 	signer := model.CodeSigner{Signature: model.CodeSignerSignatureNotChecked, ChainState: model.CodeSignerChainStateNone}
 	for n, sig := range s.Signatures {
 		add(&c, "signature "+sig.Algorithm, sig.Outcome, "over the signed data")
@@ -127,6 +131,30 @@ func (i *inspection) blockSigner(scheme string, s *apksig.Signer, part *tool.Ins
 	out.Signers = []model.CodeSigner{signer}
 	out.Checks, out.State = c, stateOf(c, out.Signers)
 	return out
+}
+
+// promises checks that the schemes that a signer speaks of are there.
+func (c *checks) promises(promised []int, l *apksig.Layout) {
+	if len(promised) == 0 {
+		return
+	}
+	lacks := l.Lacks(promised)
+	c.pass("newer schemes", len(lacks) == 0, "it states that the file is signed with %s; %s", numbers(promised), missing(lacks))
+}
+
+func missing(schemes []int) string {
+	if len(schemes) == 0 {
+		return "none that is known here is missing"
+	}
+	return numbers(schemes) + " was taken away"
+}
+
+func numbers(schemes []int) string {
+	words := make([]string, len(schemes))
+	for n, s := range schemes {
+		words[n] = strconv.Itoa(s)
+	}
+	return "scheme " + strings.Join(words, ", ")
 }
 
 // add makes a check of an outcome.

@@ -22,7 +22,7 @@ func (i *inspection) machO(architecture *string) error {
 	}
 	d, err := macho.Describe(i.source.Data, slice)
 	if err != nil {
-		return i.source.unsupported(err)
+		return i.source.unsupported(signedFile, err)
 	}
 	name := d.Slice.Name()
 	i.out.Slice = &name

@@ -18,7 +18,7 @@ func (i *inspection) pe() error {
 		if err == authenticode.ErrNotPE { // an object file has no table
 			return nil
 		}
-		return i.source.unsupported(err)
+		return i.source.unsupported(signedFile, err)
 	}
 	if t == nil {
 		return nil

@@ -3,12 +3,14 @@ package binary
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"rea/generated/fault"
 	"rea/generated/model"
 	"rea/providers/format/macho"
 	"rea/providers/format/native"
 	"rea/providers/format/object"
+	"rea/providers/format/plist"
 	"rea/runtime/engine"
 	"rea/runtime/session"
 )
@@ -55,25 +57,50 @@ func (s *source) image() (*object.Image, error) {
 		return native.Load(s.Data, native.Options{Slice: s.Slice})
 	})
 	if err != nil {
-		return nil, s.unsupported(err)
+		return nil, s.unsupported(binaryFile, err)
 	}
 	return im, nil
 }
 
+// What the tools read, as refusals name it.
+const (
+	binaryFile    = "an ELF, PE or Mach-O file"
+	machoFile     = "a Mach-O file"
+	peFile        = "a PE file"
+	goProgram     = "a program that Go built"
+	propertyList  = "a property list"
+	bundledBinary = "a bundle with an executable"
+	plistSection  = "a binary with a property list in a section"
+	signedFile    = "a Mach-O, PE, APK or JAR file"
+)
+
 // unsupported is the fault for a file that a tool can't read.
-func (s *source) unsupported(err error) error {
-	d := fault.UnsupportedTargetDetails{Path: session.Printable(s.Path), Reason: err.Error(), Available: []string{}}
+func (s *source) unsupported(expected string, err error) error {
+	path := session.Printable(s.Path)
+	var slice *macho.UnknownSliceError
+	if errors.As(err, &slice) {
+		return fault.SliceNotFound(fault.SliceNotFoundDetails{Path: path, Slice: slice.Want, Available: slice.Have}, err)
+	}
+	d := fault.UnsupportedTargetDetails{Path: path, Expected: expected, Reason: err.Error()}
 	var format *object.FormatError
 	if errors.As(err, &format) {
 		d.Reason = format.What
 		at := int64(format.Offset)
 		d.Offset = &at
 	}
-	var slice *macho.UnknownSliceError
-	if errors.As(err, &slice) {
-		d.Available = slice.Have
+	var list *plist.Error
+	if errors.As(err, &list) {
+		d.Reason, d.Offset = list.What, &list.Offset
 	}
 	return fault.UnsupportedTarget(d, err)
+}
+
+// instead says what a file is that is not of the wanted format.
+func (s *source) instead() error {
+	if format := native.Detect(s.Data); format != "" {
+		return fmt.Errorf("its format is %s", format)
+	}
+	return errors.New("it begins otherwise")
 }
 
 // whole is the location of a finding about all bytes of a file.

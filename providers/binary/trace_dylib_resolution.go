@@ -46,7 +46,7 @@ func (h *Handlers) TraceDylibResolution(ctx context.Context, in *tool.TraceDylib
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		return nil, s.unsupported(err)
+		return nil, s.unsupported(binaryFile, err)
 	}
 	f := &tool.Finding[tool.TraceDylibResolutionOutput]{Subject: s.subject, Locations: s.whole(), Limitations: t.Notes}
 	f.Result = traceOf(t, in.Attempts, s.SHA256)

@@ -71,14 +71,19 @@ func Image(t *engine.Target) (*object.Image, error) {
 	return engine.Memo(t, "image", func() (*object.Image, error) {
 		im, err := native.Load(t.Data, native.Options{Slice: t.Slice})
 		if err != nil {
-			return nil, unsupported(t, err)
+			return nil, Unsupported(t.Path, err)
 		}
 		return im, nil
 	})
 }
 
-func unsupported(t *engine.Target, err error) error {
-	d := fault.UnsupportedTargetDetails{Path: t.Path, Reason: err.Error(), Available: []string{}}
+// Unsupported is the fault for a file that can't be loaded as a native binary.
+func Unsupported(path string, err error) error {
+	var slice *macho.UnknownSliceError
+	if errors.As(err, &slice) {
+		return fault.SliceNotFound(fault.SliceNotFoundDetails{Path: path, Slice: slice.Want, Available: slice.Have}, err)
+	}
+	d := fault.UnsupportedTargetDetails{Path: path, Expected: "an ELF, PE or Mach-O file", Reason: err.Error()}
 	var format *object.FormatError
 	if errors.As(err, &format) {
 		at := int64(format.Offset)
@@ -88,10 +93,6 @@ func unsupported(t *engine.Target, err error) error {
 			f := string(format.Format)
 			d.Format = &f
 		}
-	}
-	var slice *macho.UnknownSliceError
-	if errors.As(err, &slice) {
-		d.Available = slice.Have
 	}
 	return fault.UnsupportedTarget(d, err)
 }

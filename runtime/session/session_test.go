@@ -59,7 +59,7 @@ func (e *fakeEngine) Close() error {
 
 func recognize(path string, data []byte, slice string) (Recognition, error) {
 	if strings.HasPrefix(string(data), "bad") {
-		return Recognition{}, fault.UnsupportedTarget(fault.UnsupportedTargetDetails{Path: path, Reason: "bad", Available: []string{}}, nil)
+		return Recognition{}, fault.UnsupportedTarget(fault.UnsupportedTargetDetails{Path: path, Expected: "a binary", Reason: "bad"}, nil)
 	}
 	return Recognition{Kind: model.TargetKindExecutable, Format: model.TargetFormatElf, Architecture: model.ArchitectureX86_64, Slice: slice}, nil
 }

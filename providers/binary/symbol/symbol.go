@@ -35,8 +35,8 @@ type Name struct {
 // maxName bounds what is handed to the demanglers, maxReadable (as a power of
 // two) what they may answer.
 const (
-	maxName     = 4096
-	maxReadable = 14
+	maxName     = 16384
+	maxReadable = 16
 )
 
 // Demangle reads a symbol by the first scheme that its form belongs to. A

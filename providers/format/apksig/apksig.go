@@ -11,6 +11,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Identifiers in the signing block.
@@ -112,6 +113,21 @@ func (l *Layout) pairs(b []byte) error {
 	}
 	return nil
 }
+
+// Lacks are those of the promised schemes that the file is not signed with:
+// someone took them away so that an older one, which sees less, is trusted.
+// Only schemes that are known here can be missed.
+func (l *Layout) Lacks(promised []int) []int {
+	var out []int
+	for _, n := range promised {
+		if id, known := schemeIDs[n]; known && l.find(id) == nil && !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+var schemeIDs = map[int]uint32{2: idV2, 3: idV3}
 
 // find is the data of a part, or nil.
 func (l *Layout) find(id uint32) []byte {

@@ -26,7 +26,10 @@ type Signer struct {
 	Signatures     []Check
 	Contents       []Check
 	Lineage        []*x509.Certificate // of rotated keys, the oldest first
-	Notes          []string
+	// Promised are the numbers of the newer schemes that, says the signed part,
+	// the file was signed with as well.
+	Promised []int
+	Notes    []string
 }
 
 // Check is a signature or a digest with what came of it.
@@ -195,7 +198,7 @@ func (s *Signer) attributes(list [][]byte) {
 		case attributeRotation:
 			s.lineage(r.b)
 		case attributeStripping:
-			s.Notes = append(s.Notes, fmt.Sprintf("the file also claims a signature of scheme %d", r.u32()))
+			s.Promised = append(s.Promised, int(r.u32()))
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"io"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"rea/providers/format/cms"
@@ -42,7 +43,10 @@ type JarSigner struct {
 	Block     string // META-INF/CERT.RSA
 	Signature []cms.Outcome
 	Manifest  cms.Outcome // whether the signature file fits the manifest
-	Content   []byte
+	// Promised are the numbers of the schemes that, says the signature file,
+	// the archive was signed with as well.
+	Promised []int
+	Content  []byte
 }
 
 // Limits of reading a jar.
@@ -253,7 +257,20 @@ func (j *Jar) signer(files map[string]*zip.File, block string, manifest []byte, 
 		s.Signature = append(s.Signature, s.Verify(signer, sf))
 	}
 	s.Manifest = fitsManifest(sf, manifest, main, sections)
+	head, _ := splitManifest(sf)
+	s.Promised = promised(head.fields["x-android-apk-signed"])
 	return s
+}
+
+// promised reads a list such as "2, 3".
+func promised(list string) []int {
+	var out []int
+	for word := range strings.SplitSeq(list, ",") {
+		if n, err := strconv.Atoi(strings.TrimSpace(word)); err == nil && n > 0 && len(out) < maxParts {
+			out = append(out, n)
+		}
+	}
+	return out
 }
 
 // fitsManifest compares a signature file: with the whole manifest, else with

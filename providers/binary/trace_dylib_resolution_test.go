@@ -135,6 +135,30 @@ func TestTraceDylibResolution_paths_of_images(t *testing.T) {
 	}
 }
 
+// Which build for a processor a machine takes is not told by files; that there
+// is one is.
+func TestTraceDylibResolution_variants_for_processors(t *testing.T) {
+	dir := project(t, "-Wl,--disable-new-dtags", "-Wl,-rpath,$ORIGIN/lib:${ORIGIN}/lib/deep")
+	variant := filepath.Join(dir, "lib", "glibc-hwcaps", "x86-64-v2")
+	if err := os.MkdirAll(variant, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	lib, err := os.ReadFile(filepath.Join(dir, "lib", "libtwo.so"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(variant, "libtwo.so"), lib, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if real := ldd(t, filepath.Join(dir, "main"))["libtwo.so"]; filepath.Dir(real) != variant {
+		t.Skipf("the dynamic linker here takes %s", real)
+	}
+	_, f := call[trace](t, "trace_dylib_resolution", map[string]any{"path": filepath.Join(dir, "main")})
+	if !slices.ContainsFunc(f.Limitations, func(l string) bool { return strings.HasPrefix(l, filepath.Join(variant, "libtwo.so")) }) {
+		t.Errorf("limitations %q", f.Limitations)
+	}
+}
+
 // TestTraceDylibResolution_sysroot has links that would lead out of the root.
 func TestTraceDylibResolution_sysroot(t *testing.T) {
 	dir := project(t, "-Wl,--disable-new-dtags", "-Wl,-rpath,/opt/app/lib:$ORIGIN/../lib/deep")

@@ -231,6 +231,7 @@ func (l *linux) look(n need, by *image) []candidate {
 	}
 	var out []candidate
 	dir := func(rule string, at place) {
+		l.variants(at, n.name)
 		out = append(out, candidate{rule: rule, at: at.join(n.name)})
 	}
 	if !by.weaker { // an image with DT_RUNPATH looks at no DT_RPATH, not even at others'
@@ -271,6 +272,23 @@ func (l *linux) look(n need, by *image) []candidate {
 		dir("default", l.place(d))
 	}
 	return out
+}
+
+// variants notes the builds of a library for certain processors. glibc (2.33 and
+// later) looks for them below every folder, before it looks into the folder;
+// which one a machine takes is not told by files.
+func (l *linux) variants(dir place, name string) {
+	base := dir.join("glibc-hwcaps")
+	for _, level := range l.root.list(l.root.hostPath(base)) {
+		if at := base.join(level.Name()).join(name); level.IsDir() && l.exists(at) {
+			l.trace.note("%s is taken instead where the processor is of that level", at.path)
+		}
+	}
+}
+
+func (l *linux) exists(at place) bool {
+	_, ok := l.root.find(at)
+	return ok
 }
 
 func (l *linux) lookMusl(n need, by *image) []candidate {

@@ -12,8 +12,10 @@ import (
 // letter in relation_kinds one relation.
 type JavascriptSemantics struct {
 	GraphID string
-	Units   []JavascriptSemanticsUnit
-	Kinds   string
+	// Of the application graph that units refer to.
+	ApplicationGraphID string
+	Units              []JavascriptSemanticsUnit
+	Kinds              string
 	// First byte, less that of the node before in the unit.
 	Starts  []int64
 	Lengths []int64
@@ -38,6 +40,8 @@ type JavascriptSemantics struct {
 func (v *JavascriptSemantics) AppendJSON(b []byte) []byte {
 	b = append(b, `{"graph_id":`...)
 	b = wire.AppendString(b, v.GraphID)
+	b = append(b, `,"application_graph_id":`...)
+	b = wire.AppendString(b, v.ApplicationGraphID)
 	b = append(b, `,"units":`...)
 	b = wire.AppendSlice(b, v.Units, (*JavascriptSemanticsUnit).AppendJSON)
 	b = append(b, `,"kinds":`...)
@@ -89,7 +93,7 @@ func (v *JavascriptSemantics) DecodeJSON(d *wire.Decoder) error {
 	if err := d.Object(); err != nil {
 		return err
 	}
-	var has [14]bool
+	var has [15]bool
 	for {
 		name, more, err := d.Name()
 		if err != nil {
@@ -102,63 +106,66 @@ func (v *JavascriptSemantics) DecodeJSON(d *wire.Decoder) error {
 		case "graph_id":
 			has[0] = true
 			err = d.String(&v.GraphID)
-		case "units":
+		case "application_graph_id":
 			has[1] = true
+			err = d.String(&v.ApplicationGraphID)
+		case "units":
+			has[2] = true
 			err = wire.Slice(d, &v.Units, 0, wire.Unbounded, (*JavascriptSemanticsUnit).DecodeJSON)
 		case "kinds":
-			has[2] = true
+			has[3] = true
 			err = d.String(&v.Kinds)
 		case "starts":
-			has[3] = true
+			has[4] = true
 			err = wire.Slice(d, &v.Starts, 0, wire.Unbounded, func(v *int64, d *wire.Decoder) error {
 				return d.Int(v, math.MinInt64, math.MaxInt64)
 			})
 		case "lengths":
-			has[4] = true
+			has[5] = true
 			err = wire.Slice(d, &v.Lengths, 0, wire.Unbounded, func(v *int64, d *wire.Decoder) error {
 				return d.Int(v, math.MinInt64, math.MaxInt64)
 			})
 		case "labels":
-			has[5] = true
+			has[6] = true
 			err = wire.Slice(d, &v.Labels, 0, wire.Unbounded, func(v *int64, d *wire.Decoder) error {
 				return d.Int(v, math.MinInt64, math.MaxInt64)
 			})
 		case "strings":
-			has[6] = true
+			has[7] = true
 			err = wire.Slice(d, &v.Strings, 0, wire.Unbounded, func(v *string, d *wire.Decoder) error {
 				return d.String(v)
 			})
 		case "relation_kinds":
-			has[7] = true
+			has[8] = true
 			err = d.String(&v.RelationKinds)
 		case "from":
-			has[8] = true
+			has[9] = true
 			err = wire.Slice(d, &v.From, 0, wire.Unbounded, func(v *int64, d *wire.Decoder) error {
 				return d.Int(v, math.MinInt64, math.MaxInt64)
 			})
 		case "to":
-			has[9] = true
+			has[10] = true
 			err = wire.Slice(d, &v.To, 0, wire.Unbounded, func(v *int64, d *wire.Decoder) error {
 				return d.Int(v, math.MinInt64, math.MaxInt64)
 			})
 		case "functions":
-			has[10] = true
+			has[11] = true
 			err = wire.Slice(d, &v.Functions, 0, wire.Unbounded, func(v *int64, d *wire.Decoder) error {
 				return d.Int(v, math.MinInt64, math.MaxInt64)
 			})
 		case "fingerprints":
-			has[11] = true
+			has[12] = true
 			err = wire.Slice(d, &v.Fingerprints, 0, wire.Unbounded, func(v *string, d *wire.Decoder) error {
 				return d.String(v)
 			})
 		case "families":
-			has[12] = true
+			has[13] = true
 			err = wire.Slice(d, &v.Families, 0, wire.Unbounded, (*JavascriptSemanticsFamily).DecodeJSON)
 		case "omitted_nodes":
-			has[13] = true
+			has[14] = true
 			err = d.Int(&v.OmittedNodes, 0, math.MaxInt64)
 		default:
-			err = d.Unknown(name, "graph_id, units, kinds, starts, lengths, labels, strings, relation_kinds, from, to, functions, fingerprints, families, omitted_nodes")
+			err = d.Unknown(name, "graph_id, application_graph_id, units, kinds, starts, lengths, labels, strings, relation_kinds, from, to, functions, fingerprints, families, omitted_nodes")
 		}
 		if err != nil {
 			return err
@@ -168,42 +175,45 @@ func (v *JavascriptSemantics) DecodeJSON(d *wire.Decoder) error {
 		return d.Missing("graph_id")
 	}
 	if !has[1] {
-		return d.Missing("units")
+		return d.Missing("application_graph_id")
 	}
 	if !has[2] {
-		return d.Missing("kinds")
+		return d.Missing("units")
 	}
 	if !has[3] {
-		return d.Missing("starts")
+		return d.Missing("kinds")
 	}
 	if !has[4] {
-		return d.Missing("lengths")
+		return d.Missing("starts")
 	}
 	if !has[5] {
-		return d.Missing("labels")
+		return d.Missing("lengths")
 	}
 	if !has[6] {
-		return d.Missing("strings")
+		return d.Missing("labels")
 	}
 	if !has[7] {
-		return d.Missing("relation_kinds")
+		return d.Missing("strings")
 	}
 	if !has[8] {
-		return d.Missing("from")
+		return d.Missing("relation_kinds")
 	}
 	if !has[9] {
-		return d.Missing("to")
+		return d.Missing("from")
 	}
 	if !has[10] {
-		return d.Missing("functions")
+		return d.Missing("to")
 	}
 	if !has[11] {
-		return d.Missing("fingerprints")
+		return d.Missing("functions")
 	}
 	if !has[12] {
-		return d.Missing("families")
+		return d.Missing("fingerprints")
 	}
 	if !has[13] {
+		return d.Missing("families")
+	}
+	if !has[14] {
 		return d.Missing("omitted_nodes")
 	}
 	return nil
@@ -220,6 +230,8 @@ type JavascriptSemanticsUnit struct {
 	Modules []int64
 	// Those modules in the application graph.
 	ApplicationNodes []int64
+	// Bytes of lines with their ends, but the last.
+	LineLengths []int64
 }
 
 // AppendJSON appends the object.
@@ -238,6 +250,10 @@ func (v *JavascriptSemanticsUnit) AppendJSON(b []byte) []byte {
 	b = wire.AppendSlice(b, v.ApplicationNodes, func(v *int64, b []byte) []byte {
 		return wire.AppendInt(b, *v)
 	})
+	b = append(b, `,"line_lengths":`...)
+	b = wire.AppendSlice(b, v.LineLengths, func(v *int64, b []byte) []byte {
+		return wire.AppendInt(b, *v)
+	})
 	return append(b, `}`...)
 }
 
@@ -247,7 +263,7 @@ func (v *JavascriptSemanticsUnit) DecodeJSON(d *wire.Decoder) error {
 	if err := d.Object(); err != nil {
 		return err
 	}
-	var has [5]bool
+	var has [6]bool
 	for {
 		name, more, err := d.Name()
 		if err != nil {
@@ -276,8 +292,13 @@ func (v *JavascriptSemanticsUnit) DecodeJSON(d *wire.Decoder) error {
 			err = wire.Slice(d, &v.ApplicationNodes, 0, wire.Unbounded, func(v *int64, d *wire.Decoder) error {
 				return d.Int(v, math.MinInt64, math.MaxInt64)
 			})
+		case "line_lengths":
+			has[5] = true
+			err = wire.Slice(d, &v.LineLengths, 0, wire.Unbounded, func(v *int64, d *wire.Decoder) error {
+				return d.Int(v, math.MinInt64, math.MaxInt64)
+			})
 		default:
-			err = d.Unknown(name, "file, first, count, modules, application_nodes")
+			err = d.Unknown(name, "file, first, count, modules, application_nodes, line_lengths")
 		}
 		if err != nil {
 			return err
@@ -297,6 +318,9 @@ func (v *JavascriptSemanticsUnit) DecodeJSON(d *wire.Decoder) error {
 	}
 	if !has[4] {
 		return d.Missing("application_nodes")
+	}
+	if !has[5] {
+		return d.Missing("line_lengths")
 	}
 	return nil
 }

@@ -43,7 +43,10 @@ func Analyze(ctx context.Context, t *tree.Tree) (*model.ApplicationAnalysis, err
 		{"reading package.json", a.readManifests},
 		{"parsing", a.readUnits},
 		{"drawing the graph", a.draw},
-		{"joining semantics", a.joinSemantics},
+		{"joining semantics", func() error {
+			a.application = a.b.Graph()
+			return a.joinSemantics()
+		}},
 	} {
 		progress.Report(ctx, phase.what)
 		if err := ctx.Err(); err != nil {
@@ -77,7 +80,12 @@ type analysis struct {
 	packages   map[string]int64 // by folder
 	roles      []processRole
 	operations []operation
-	semantics  model.JavascriptSemantics
+	// What joins the semantic graphs of files.
+	deliveries  []delivery
+	uses        []use
+	starts      []start
+	application model.ApplicationGraph // drawn
+	semantics   model.JavascriptSemantics
 }
 
 // Has reports whether a file is there.
@@ -271,7 +279,7 @@ func (a *analysis) isModule(p string) bool {
 func (a *analysis) result() *model.ApplicationAnalysis {
 	t := a.tree
 	out := &model.ApplicationAnalysis{
-		Files: a.b.Files, Locations: a.b.Locations, Provenance: a.b.Provenance, Graph: a.b.Graph(), Semantics: a.semantics,
+		Files: a.b.Files, Locations: a.b.Locations, Provenance: a.b.Provenance, Graph: a.application, Semantics: a.semantics,
 		Statistics: map[string]int64{}, IntegrityContradictions: []model.ArtifactContradiction{},
 	}
 	out.Application = model.ApplicationAnalysisApplication{

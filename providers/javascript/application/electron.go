@@ -8,6 +8,7 @@ import (
 	"rea/generated/model"
 	"rea/providers/javascript/facts"
 	"rea/providers/javascript/graph"
+	"rea/providers/javascript/parse"
 	"rea/providers/javascript/resolve"
 	"rea/providers/javascript/tree"
 )
@@ -156,6 +157,7 @@ func (a *analysis) drawProcess(file int, from int64, f *facts.Fact) {
 	if found != "" {
 		a.b.Edge(node, a.fileNodes[a.byPath[found]], model.ApplicationRelationLoads, a.b.From(inferred(fromSyntax, model.ApplicationProvenanceConfidenceHigh, "a path joined to the folder of the program")), nil, nil)
 		a.roles = append(a.roles, processRole{kind, found})
+		a.starts = append(a.starts, start{at, a.byPath[found]})
 	}
 }
 
@@ -305,6 +307,20 @@ func (a *analysis) scriptOf(i int, base, src string) string {
 	return ""
 }
 
+// A use is a call of a member of an exposed API.
+type use struct {
+	file   int
+	at     parse.Span
+	api    int64
+	member string
+}
+
+// A start is a place that runs the program in a file.
+type start struct {
+	at   *int64
+	file int
+}
+
 // drawUses joins code that calls a member of an API which a preload script
 // exposed to that API.
 func (a *analysis) drawUses() {
@@ -325,6 +341,7 @@ func (a *analysis) drawUses() {
 		for i := range u.parts {
 			for _, g := range u.parts[i].globals {
 				if nodes := apis[g.Name]; len(nodes) == 1 {
+					a.uses = append(a.uses, use{file, g.At, nodes[0], g.Member})
 					a.b.Edge(a.partNodes[file][i], nodes[0], model.ApplicationRelationInvokes, a.b.From(source), a.location(file, g.At), graph.Properties{"member": g.Member})
 				}
 			}

@@ -21,6 +21,9 @@ type operation struct {
 	order           int
 }
 
+// A delivery is a message that may come from one operation to another.
+type delivery struct{ from, to *operation }
+
 func (o *operation) handles() bool { return o.kind == "listen" || o.kind == "handle" }
 
 // answers reports whether a handler gets what a sender sends.
@@ -120,6 +123,11 @@ func (a *analysis) drawChannel(key channelKey, operations []*operation, dynamicH
 		for _, other := range operations {
 			if o.handles() && o.answers(other) && !other.handles() || other.handles() && other.answers(o) && !o.handles() {
 				others = append(others, other)
+			}
+		}
+		if !o.handles() {
+			for _, other := range others {
+				a.deliveries = append(a.deliveries, delivery{o, other})
 			}
 		}
 		pairing := unpaired

@@ -4,99 +4,115 @@ import (
 	"cmp"
 	"slices"
 
+	"rea/generated/model"
 	"rea/providers/javascript/bundle"
+	"rea/providers/javascript/parse"
 	"rea/providers/javascript/resolve"
 	"rea/providers/javascript/semantic"
 )
 
-// joinSemantics joins the semantic graphs of the files along their imports.
+// joinSemantics joins the semantic graphs of the files: along their imports, and
+// along the messages, exposed APIs and programs by which processes meet.
 func (a *analysis) joinSemantics() error {
-	var parts []semantic.Part
-	index := make([]int, len(a.units)) // of the part of a file, -1 for none
+	s := &joining{analysis: a, index: make([]int, len(a.units))}
 	for i, u := range a.units {
-		index[i] = -1
+		s.index[i] = -1
 		if u == nil || u.graph == nil {
 			continue
 		}
-		u.linkBundles()
-		index[i] = len(parts)
-		parts = append(parts, semantic.Part{File: int64(i), Unit: u.graph, Application: a.partNodes[i]})
+		s.index[i] = len(s.parts)
+		s.files = append(s.files, i)
+		s.parts = append(s.parts, semantic.Part{
+			File: int64(i), Unit: u.graph, Application: a.partNodes[i], Lines: u.lines,
+			ModuleAt: func(at uint32) int { return 1 + u.nest.Innermost(at) },
+		})
 	}
-	exports := make([]map[string]int32, len(parts))
-	for i := range parts {
-		exports[i] = map[string]int32{}
-		for _, e := range parts[i].Unit.Exports {
-			if _, twice := exports[i][e.Name]; !twice {
-				exports[i][e.Name] = e.Node
-			}
-		}
-	}
-	var links []semantic.Link
-	for i := range parts {
+	s.modules()
+	s.join = semantic.NewJoin(s.parts, s.target)
+	for _, step := range []func(){s.messages, s.bridges, s.programs} {
 		if err := a.ctx.Err(); err != nil {
 			return err
 		}
-		for _, m := range parts[i].Unit.Imports {
-			if m.Bundle >= 0 {
-				continue
-			}
-			r := a.resolver.Resolve(a.tree.Files[parts[i].File].Path, m.Specifier, resolve.How{})
-			if r.Path == "" {
-				continue
-			}
-			to := index[a.byPath[r.Path]]
-			if to < 0 {
-				continue
-			}
-			node, ok := exports[to][m.Name]
-			if !ok {
-				node = parts[to].Unit.Modules[0]
-			}
-			links = append(links, semantic.Link{FromPart: to, ToPart: i, From: node, To: m.Node})
-		}
+		step()
 	}
-	g := semantic.Join(parts, links)
+	g := s.join.Finish()
+	g.Application = a.application.GraphID
 	for _, u := range a.units { // all that is needed of them is in the graph
 		if u != nil {
 			u.graph = nil
 		}
 	}
-	parts = nil
+	s.parts, s.join = nil, nil
 	a.semantics = g.Encode()
 	return a.ctx.Err()
 }
 
-// linkBundles joins what modules of a bundle load to those modules.
-func (u *unit) linkBundles() {
-	byID := make([]map[string]int, len(u.bundles))
-	for i := 1; i < len(u.parts); i++ {
-		p := &u.parts[i]
-		if byID[p.bundle] == nil {
-			byID[p.bundle] = map[string]int{}
-		}
-		id := u.bundles[p.bundle].Modules[p.module].ID
-		if _, twice := byID[p.bundle][id]; !twice {
-			byID[p.bundle][id] = i
+type joining struct {
+	*analysis
+	index  []int // of the part of a file, -1 for none
+	files  []int // by part
+	parts  []semantic.Part
+	byID   [][]map[string]int                              // by part, bundle and id: modules
+	others map[bundle.Bundler]map[string][]semantic.Target // modules of all parts
+	join   *semantic.Join
+}
+
+// modules finds the modules of bundles by their ids.
+func (s *joining) modules() {
+	s.byID = make([][]map[string]int, len(s.parts))
+	s.others = map[bundle.Bundler]map[string][]semantic.Target{}
+	for part, file := range s.files {
+		u := s.units[file]
+		s.byID[part] = make([]map[string]int, len(u.bundles))
+		for i := 1; i < len(u.parts); i++ {
+			p := &u.parts[i]
+			b := &u.bundles[p.bundle]
+			id := b.Modules[p.module].ID
+			if s.byID[part][p.bundle] == nil {
+				s.byID[part][p.bundle] = map[string]int{}
+			}
+			if _, twice := s.byID[part][p.bundle][id]; twice {
+				continue
+			}
+			s.byID[part][p.bundle][id] = i
+			if s.others[b.Bundler] == nil {
+				s.others[b.Bundler] = map[string][]semantic.Target{}
+			}
+			if list := s.others[b.Bundler][id]; len(list) < 2 {
+				s.others[b.Bundler][id] = append(list, semantic.Target{Part: part, Module: i})
+			}
 		}
 	}
-	for _, m := range u.graph.Imports {
-		if m.Bundle < 0 {
-			continue
+}
+
+// target is the module that code means by a specifier.
+func (s *joining) target(part int, at uint32, specifier string, in int) (semantic.Target, bool) {
+	file := s.files[part]
+	if in >= 0 {
+		u := s.units[file]
+		module := u.nest.Innermost(at)
+		if module < 0 {
+			return semantic.Target{}, false
 		}
-		part := u.nest.Innermost(u.graph.Nodes[m.Node].At.Start)
-		if part < 0 {
-			continue
+		p := &u.parts[1+module]
+		b := &u.bundles[p.bundle]
+		for _, q := range requiresAt(&b.Modules[p.module], at) {
+			specifier = q.ID // what it means by the table of the module
 		}
-		id := m.Specifier
-		b := u.parts[1+part].bundle
-		for _, q := range requiresAt(&u.bundles[b].Modules[u.parts[1+part].module], u.graph.Nodes[m.Node].At.Start) {
-			id = q.ID // what the specifier means by the table of the module
+		if i, ok := s.byID[part][p.bundle][specifier]; ok {
+			return semantic.Target{Part: part, Module: i}, true
 		}
-		if target, ok := byID[b][id]; ok {
-			u.graph.Edges = append(u.graph.Edges, semantic.Edge{Kind: semantic.Crosses, From: u.graph.Modules[target], To: m.Node})
+		if list := s.others[b.Bundler][specifier]; len(list) == 1 { // another chunk has it
+			return list[0], true
 		}
+		return semantic.Target{}, false
 	}
-	u.graph.Edges = semantic.SortEdges(u.graph.Edges)
+	r := s.resolver.Resolve(s.tree.Files[file].Path, specifier, resolve.How{})
+	if r.Path == "" {
+		return semantic.Target{}, false
+	}
+	to := s.index[s.byPath[r.Path]]
+	return semantic.Target{Part: to}, to >= 0
 }
 
 func requiresAt(m *bundle.Module, start uint32) []bundle.Require {
@@ -105,4 +121,76 @@ func requiresAt(m *bundle.Module, start uint32) []bundle.Require {
 		return nil
 	}
 	return m.Requires[i : i+1]
+}
+
+// node is the node of a semantic graph at a location, or -1.
+func (s *joining) node(location *int64, kinds ...semantic.Kind) int32 {
+	if location == nil {
+		return -1
+	}
+	l := &s.b.Locations
+	return s.nodeAt(int(l.File[*location]), parse.Span{Start: uint32(l.Start[*location]), End: uint32(l.End[*location])}, kinds...)
+}
+
+func (s *joining) nodeAt(file int, at parse.Span, kinds ...semantic.Kind) int32 {
+	if s.index[file] < 0 {
+		return -1
+	}
+	return s.join.NodeAt(s.index[file], at, kinds...)
+}
+
+// calls are the kinds of node that a call can be.
+var calls = []semantic.Kind{
+	semantic.Call, semantic.Event, semantic.Listener, semantic.Promise, semantic.Timer, semantic.ChildProcess, semantic.Request, semantic.Resource, semantic.Stdio,
+}
+
+// messages relates those who send to those who listen, and answers to questions.
+func (s *joining) messages() {
+	for _, d := range s.deliveries {
+		from, to := s.node(d.from.at, calls...), s.node(d.to.at, calls...)
+		if from < 0 || to < 0 {
+			continue
+		}
+		s.join.Add(semantic.Delivers, from, to)
+		if d.from.kind != "invoke" {
+			continue
+		}
+		for _, f := range s.join.Listener(to) {
+			s.join.Add(semantic.Answers, f, from)
+		}
+	}
+}
+
+// bridges relates calls of exposed APIs to the functions that preload scripts have
+// for them.
+func (s *joining) bridges() {
+	exposed := map[int64][]int32{} // calls that expose an API, by its node
+	for i := range s.b.Edges {
+		if e := &s.b.Edges[i]; e.Relation == model.ApplicationRelationExposes {
+			if n := s.node(e.Location, calls...); n >= 0 {
+				exposed[e.To] = append(exposed[e.To], n)
+			}
+		}
+	}
+	for _, u := range s.uses {
+		call := s.nodeAt(u.file, u.at, calls...)
+		if call < 0 || len(exposed[u.api]) != 1 {
+			continue
+		}
+		if member := s.join.Member(exposed[u.api][0], u.member); member >= 0 {
+			s.join.Add(semantic.Callee, member, call)
+			if f := s.join.Function(member); f >= 0 {
+				s.join.Call(call, f)
+			}
+		}
+	}
+}
+
+// programs relates calls to the files that they run.
+func (s *joining) programs() {
+	for _, r := range s.starts {
+		if call := s.node(r.at); call >= 0 && s.index[r.file] >= 0 {
+			s.join.Add(semantic.Starts, call, int32(s.join.Graph.Units[s.index[r.file]].Modules[0]))
+		}
+	}
 }

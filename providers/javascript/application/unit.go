@@ -99,6 +99,7 @@ func readUnit(ctx context.Context, code, digest string, isModule bool, mapOf fun
 		u.mapped(code, m)
 	}
 	u.layout(code, digest)
+	p.Names.Loads = newExternals(p, packed.Roles, u)
 	var prints sync.WaitGroup
 	prints.Go(func() { u.printParts(p, packed.Roles) })
 	defer prints.Wait()

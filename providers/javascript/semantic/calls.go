@@ -107,13 +107,31 @@ func (e *extractor) call(r parse.Ref) int32 {
 		e.edge(Calls, n, f)
 		e.edge(Results, f, n)
 	}
-	if e.Kind(callee) == parse.Dot || e.Kind(callee) == parse.Index { // a.then(…) depends on a
-		e.flow(e.First(callee), n, Flows, 4)
-	} else if e.Kind(callee) == parse.Ident && target == 0 {
-		e.flow(callee, n, Flows, 1)
-	}
+	e.callee(callee, n, target)
 	e.arguments(r, n, m, target)
 	return n
+}
+
+// callee relates a call to the value that it calls: a variable, a property of one,
+// or at least the object of which it calls a method.
+func (e *extractor) callee(callee parse.Ref, n int32, target parse.Ref) {
+	switch e.Kind(callee) {
+	case parse.Sequence: // (0, a.b)(…)
+		e.callee(e.Last(callee), n, target)
+	case parse.Dot, parse.Index:
+		if target == 0 {
+			if s := e.slot(callee); s != none {
+				e.edge(Callee, s, n)
+			}
+		}
+		e.flow(e.First(callee), n, Flows, 4) // a.then(…) depends on a
+	case parse.Ident:
+		if target == 0 {
+			e.edge(Callee, e.binding(e.Scopes.Of[callee]), n)
+		}
+	case parse.Call: // a(…)(…)
+		e.edge(Callee, e.call(callee), n)
+	}
 }
 
 func (e *extractor) arguments(r parse.Ref, n int32, m meaning, target parse.Ref) {
@@ -126,6 +144,7 @@ func (e *extractor) arguments(r parse.Ref, n int32, m meaning, target parse.Ref)
 		if m.runs != 0 {
 			if f := e.callback(k); f != none {
 				e.edge(m.runs, n, f)
+				e.receives(k, n)
 				how = Argument
 			}
 		}
@@ -136,13 +155,7 @@ func (e *extractor) arguments(r parse.Ref, n int32, m meaning, target parse.Ref)
 		if parameter == 0 {
 			continue
 		}
-		p := parameter
-		if e.Kind(p) == parse.AssignPattern || e.Kind(p) == parse.Rest {
-			p = e.First(p)
-		}
-		if e.Kind(p) == parse.Ident {
-			e.flow(k, e.binding(e.Scopes.Of[p]), Passes, maxSteps)
-		}
+		e.bound(parameter, func(ident parse.Ref) { e.flow(k, e.binding(e.Scopes.Of[ident]), Passes, maxSteps) }, 8)
 		if e.Kind(parameter) != parse.Rest {
 			parameter = e.Next(parameter)
 		}
@@ -158,6 +171,37 @@ func (e *extractor) callback(r parse.Ref) int32 {
 		return e.functionOf(e.target(r))
 	}
 	return none
+}
+
+// receives relates what runs a callback to its parameters: what an event brings
+// and what a promise gives comes in there.
+func (e *extractor) receives(r parse.Ref, from int32) {
+	function := e.target(r)
+	if !e.Kind(function).IsFunction() {
+		return
+	}
+	for k := e.First(e.Kid(function, 1)); k != 0; k = e.Next(k) {
+		e.bound(k, func(ident parse.Ref) { e.edge(Passes, from, e.binding(e.Scopes.Of[ident])) }, 8)
+	}
+}
+
+// bound gives the names that a pattern binds.
+func (e *extractor) bound(pattern parse.Ref, yield func(ident parse.Ref), depth int) {
+	if depth == 0 {
+		return
+	}
+	switch e.Kind(pattern) {
+	case parse.Ident:
+		yield(pattern)
+	case parse.AssignPattern, parse.Rest:
+		e.bound(e.First(pattern), yield, depth-1)
+	case parse.Property:
+		e.bound(e.Kid(pattern, 1), yield, depth-1)
+	case parse.ObjectPattern, parse.ArrayPattern:
+		for k := e.First(pattern); k != 0; k = e.Next(k) {
+			e.bound(k, yield, depth-1)
+		}
+	}
 }
 
 func (e *extractor) calleeLabel(callee parse.Ref, path string) string {

@@ -186,6 +186,12 @@ func (e *extractor) slot(r parse.Ref) int32 {
 			return none
 		}
 		owner = e.slot(object)
+	case parse.Call, parse.ImportCall: // require("a").b
+		if !e.loading(object) {
+			return none
+		}
+		key.object = object
+		owner, label = e.call(object), "."+name
 	default:
 		return none
 	}
@@ -325,6 +331,9 @@ func (e *extractor) visit(r parse.Ref) {
 	case parse.Assign:
 		e.assign(n)
 	case parse.Call, parse.New, parse.ImportCall:
+		if n.Kind == parse.Call {
+			e.getters(r, n.First)
+		}
 		e.call(r)
 	case parse.Return:
 		if e.Kind(n.First) != parse.Empty && e.function != 0 {
@@ -404,11 +413,25 @@ func (e *extractor) bind(target, value parse.Ref, path string, steps int) {
 	if steps == 0 {
 		return
 	}
+	if e.Kind(value) == parse.Await && e.loading(e.First(value)) {
+		value = e.First(value)
+	}
 	switch e.Kind(target) {
 	case parse.Ident:
 		b := e.binding(e.Scopes.Of[target])
 		if path == "" {
 			e.flow(value, b, Flows, maxSteps)
+			return
+		}
+		if e.loading(value) {
+			key := slotKey{object: value, name: path[1:]}
+			s, ok := e.slots[key]
+			if !ok {
+				s = e.node(Slot, e.span(target), path)
+				e.slots[key] = s
+			}
+			e.edge(Property, e.call(value), s)
+			e.edge(Flows, s, b)
 			return
 		}
 		if e.Kind(value) == parse.Ident && e.Scopes.Of[value] != 0 {
@@ -455,13 +478,33 @@ func (e *extractor) assign(n *parse.Node) {
 		if name, ok := e.exported(target); ok {
 			node := e.node(Slot, e.span(target), "exports."+name)
 			e.flow(value, node, Flows, maxSteps)
-			e.unit.Exports = append(e.unit.Exports, Export{node, name})
+			e.give(node, name)
+			if name == "*" {
+				e.giveMembers(value)
+			}
 			return
 		}
 		e.flow(value, e.slot(target), Flows, maxSteps)
+		e.handler(target, value)
 	default:
 		e.bind(target, value, "", maxSteps)
 	}
+}
+
+// handler relates an event to the function that a property like onmessage holds.
+func (e *extractor) handler(target, value parse.Ref) {
+	name, ok := e.PropertyOf(target)
+	if !ok || len(name) < 4 || name[:2] != "on" || name[2] < 'a' || name[2] > 'z' {
+		return
+	}
+	f := e.callback(value)
+	if f == none {
+		return
+	}
+	n := e.node(Listener, e.span(target), e.calleeLabel(target, e.Names.Path(target)))
+	e.edge(Listens, n, f)
+	e.receives(value, n)
+	e.flow(e.First(target), n, Flows, 4)
 }
 
 // each relates what a loop goes over to its variable.

@@ -1,11 +1,9 @@
 package semantic
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"slices"
 	"sort"
 
 	"rea/generated/model"
@@ -15,14 +13,16 @@ import (
 // A Graph is the semantic graph of an application: the graphs of its files,
 // joined. Nodes of a unit are in order of place.
 type Graph struct {
-	ID      string
-	Units   []UnitRange
-	Kinds   []byte
-	Starts  []uint32
-	Ends    []uint32
-	Labels  []int32 // index into Strings, -1 for none
-	Strings []string
-	Edges   []Edge // by From, then To
+	ID string
+	// Application is the id of the application graph that units refer to.
+	Application string
+	Units       []UnitRange
+	Kinds       []byte
+	Starts      []uint32
+	Ends        []uint32
+	Labels      []int32 // index into Strings, -1 for none
+	Strings     []string
+	Edges       []Edge // by From, then To
 	// Functions that have a fingerprint, and those.
 	Functions []int32
 	Prints    []string
@@ -36,81 +36,13 @@ type UnitRange struct {
 	// Modules are nodes of modules: the file first; Application are the nodes
 	// of the application graph that they stand for.
 	Modules, Application []int64
+	// Lines are the offsets at which lines begin; the first is 0.
+	Lines []uint32
 }
 
-// A Part is a unit with where it lies in the application.
-type Part struct {
-	File        int64
-	Unit        *Unit
-	Application []int64 // by module of the unit
-}
-
-// Join puts units together. links are relations between nodes of different
-// units, by their place in the parts.
-func Join(parts []Part, links []Link) *Graph {
-	g := &Graph{}
-	numbers := map[string]int32{}
-	counts := map[string]int{}
-	for i := range parts {
-		used := make([]int, len(parts[i].Unit.Labels))
-		for j := range parts[i].Unit.Nodes {
-			used[parts[i].Unit.Nodes[j].Label]++
-		}
-		for j, n := range used[1:] {
-			counts[parts[i].Unit.Labels[j+1]] += n
-		}
-	}
-	for s := range counts {
-		g.Strings = append(g.Strings, s)
-	}
-	// Frequent ones first, so that their numbers are short.
-	slices.SortFunc(g.Strings, func(a, b string) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b)) })
-	for i, s := range g.Strings {
-		numbers[s] = int32(i)
-	}
-	for i := range parts {
-		p := &parts[i]
-		first := int32(len(g.Kinds))
-		r := UnitRange{File: p.File, First: int64(first), Count: int64(len(p.Unit.Nodes)), Application: p.Application}
-		for _, m := range p.Unit.Modules {
-			r.Modules = append(r.Modules, int64(first+m))
-		}
-		g.Units = append(g.Units, r)
-		labels := make([]int32, len(p.Unit.Labels))
-		for j, l := range p.Unit.Labels {
-			labels[j] = numbers[l]
-		}
-		labels[0] = -1
-		for j := range p.Unit.Nodes {
-			n := &p.Unit.Nodes[j]
-			g.Kinds = append(g.Kinds, byte(n.Kind))
-			g.Starts = append(g.Starts, n.At.Start)
-			g.Ends = append(g.Ends, n.At.End)
-			g.Labels = append(g.Labels, labels[n.Label])
-		}
-		for _, e := range p.Unit.Edges {
-			g.Edges = append(g.Edges, Edge{e.Kind, e.From + first, e.To + first})
-		}
-		for k, f := range p.Unit.Functions {
-			g.Functions = append(g.Functions, f+first)
-			g.Prints = append(g.Prints, hex.EncodeToString(p.Unit.Prints[k][:]))
-		}
-		g.Omitted += int64(p.Unit.Omitted)
-	}
-	for _, l := range links {
-		g.Edges = append(g.Edges, Edge{Crosses, int32(g.Units[l.FromPart].First) + l.From, int32(g.Units[l.ToPart].First) + l.To})
-	}
-	if len(links) > 0 {
-		g.Edges = SortEdges(g.Edges)
-	}
-	g.cover()
-	return g
-}
-
-// A Link is a relation between two files.
-type Link struct {
-	FromPart, ToPart int
-	From, To         int32
+// Line of an offset, from 1.
+func (u *UnitRange) Line(at uint32) int64 {
+	return int64(sort.Search(len(u.Lines), func(i int) bool { return u.Lines[i] > at }))
 }
 
 // families of relations, in their order.
@@ -133,11 +65,17 @@ func (g *Graph) cover() {
 
 // Encode writes the graph as columns.
 func (g *Graph) Encode() model.JavascriptSemantics {
-	out := model.JavascriptSemantics{Strings: g.Strings, Families: g.Coverage, OmittedNodes: g.Omitted}
+	out := model.JavascriptSemantics{Strings: g.Strings, Families: g.Coverage, OmittedNodes: g.Omitted, ApplicationGraphID: g.Application}
 	out.Kinds, out.RelationKinds = string(g.Kinds), string(kindsOf(g.Edges))
 	out.Starts, out.Lengths, out.Labels = make([]int64, len(g.Kinds)), make([]int64, len(g.Kinds)), make([]int64, len(g.Kinds))
 	for _, u := range g.Units {
-		out.Units = append(out.Units, model.JavascriptSemanticsUnit{File: u.File, First: u.First, Count: u.Count, Modules: u.Modules, ApplicationNodes: u.Application})
+		lengths := make([]int64, 0, len(u.Lines))
+		for i := 1; i < len(u.Lines); i++ {
+			lengths = append(lengths, int64(u.Lines[i]-u.Lines[i-1]))
+		}
+		out.Units = append(out.Units, model.JavascriptSemanticsUnit{
+			File: u.File, First: u.First, Count: u.Count, Modules: u.Modules, ApplicationNodes: u.Application, LineLengths: lengths,
+		})
 		last := uint32(0)
 		for i := u.First; i < u.First+u.Count; i++ {
 			out.Starts[i] = int64(g.Starts[i] - last)
@@ -159,9 +97,17 @@ func (g *Graph) Encode() model.JavascriptSemantics {
 		last = f
 	}
 	out.Fingerprints = g.Prints
-	sum := sha256.Sum256(out.AppendJSON(nil))
-	out.GraphID = "jsg_" + hex.EncodeToString(sum[:])
+	out.GraphID = digest(&out)
 	return out
+}
+
+// digest is the id of a graph: of all that it says but its id.
+func digest(s *model.JavascriptSemantics) string {
+	id := s.GraphID
+	s.GraphID = ""
+	sum := sha256.Sum256(s.AppendJSON(nil))
+	s.GraphID = id
+	return "jsg_" + hex.EncodeToString(sum[:])
 }
 
 func kindsOf(edges []Edge) []byte {
@@ -182,8 +128,11 @@ func Decode(in *model.JavascriptSemantics) (*Graph, error) {
 	if len(in.From) != m || len(in.To) != m || len(in.Functions) != len(in.Fingerprints) {
 		return nil, fmt.Errorf("columns of relations have different lengths")
 	}
+	if in.GraphID != digest(in) {
+		return nil, fmt.Errorf("its id is not that of its contents")
+	}
 	g := &Graph{
-		ID: in.GraphID, Kinds: []byte(in.Kinds), Strings: in.Strings, Prints: in.Fingerprints, Coverage: in.Families, Omitted: in.OmittedNodes,
+		ID: in.GraphID, Application: in.ApplicationGraphID, Kinds: []byte(in.Kinds), Strings: in.Strings, Prints: in.Fingerprints, Coverage: in.Families, Omitted: in.OmittedNodes,
 		Starts: make([]uint32, n), Ends: make([]uint32, n), Labels: make([]int32, n), Edges: make([]Edge, m), Functions: make([]int32, len(in.Functions)),
 	}
 	next := int64(0)
@@ -206,7 +155,15 @@ func Decode(in *model.JavascriptSemantics) (*Graph, error) {
 				return nil, fmt.Errorf("a module is not in its unit")
 			}
 		}
-		g.Units = append(g.Units, UnitRange{u.File, u.First, u.Count, u.Modules, u.ApplicationNodes})
+		lines := make([]uint32, 1, len(u.LineLengths)+1)
+		line := int64(0)
+		for _, n := range u.LineLengths {
+			if line += n; n < 0 || line > parse.MaxSource {
+				return nil, fmt.Errorf("lines are out of range")
+			}
+			lines = append(lines, uint32(line))
+		}
+		g.Units = append(g.Units, UnitRange{u.File, u.First, u.Count, u.Modules, u.ApplicationNodes, lines})
 	}
 	if next != int64(n) {
 		return nil, fmt.Errorf("units do not hold all nodes")
@@ -219,6 +176,11 @@ func Decode(in *model.JavascriptSemantics) (*Graph, error) {
 			return nil, fmt.Errorf("relation %d is out of range", i)
 		}
 		g.Edges[i] = Edge{Relation(in.RelationKinds[i]), int32(from), int32(to)}
+	}
+	for i := 1; i < len(g.Edges); i++ {
+		if g.Edges[i].From < g.Edges[i-1].From {
+			return nil, fmt.Errorf("relations are not in order")
+		}
 	}
 	f := int64(0)
 	for i := range g.Functions {

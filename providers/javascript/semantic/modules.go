@@ -61,26 +61,26 @@ func (e *extractor) imports(n *parse.Node) {
 func (e *extractor) exports(r parse.Ref, n *parse.Node) {
 	switch n.Kind {
 	case parse.ExportNames:
-		if e.Kind(n.First) == parse.String {
-			return
-		}
 		for k := e.Next(n.First); k != 0; k = e.Next(k) {
 			if e.Kind(k) != parse.ExportName {
 				continue
 			}
-			if b := e.binding(e.Scopes.Of[e.First(k)]); b != none {
-				name, _ := e.KeyOf(e.Kid(k, 1), false)
-				e.unit.Exports = append(e.unit.Exports, Export{b, name})
+			name, _ := e.KeyOf(e.Kid(k, 1), false)
+			if e.Kind(n.First) == parse.String {
+				imported, _ := e.KeyOf(e.First(k), false)
+				e.unit.Reexports = append(e.unit.Reexports, Reexport{e.StringValue(n.First), imported, name})
+				continue
 			}
+			e.export(k, name, e.First(k))
 		}
+	case parse.ExportAll:
+		name := "*"
+		if k := e.Next(n.First); e.Kind(k) != parse.Empty {
+			name, _ = e.KeyOf(k, false)
+		}
+		e.unit.Reexports = append(e.unit.Reexports, Reexport{e.StringValue(n.First), "*", name})
 	case parse.ExportDef:
-		node := e.node(Slot, e.span(r), "exports.default")
-		if f := e.functionOf(n.First); f != none {
-			e.edge(Flows, f, node)
-		} else {
-			e.flow(n.First, node, Flows, maxSteps)
-		}
-		e.unit.Exports = append(e.unit.Exports, Export{node, "default"})
+		e.export(r, "default", n.First)
 	case parse.ExportDecl:
 		d := n.First
 		switch e.Kind(d) {
@@ -94,11 +94,122 @@ func (e *extractor) exports(r parse.Ref, n *parse.Node) {
 	}
 }
 
-func (e *extractor) exportBinding(ident parse.Ref) {
-	if e.Kind(ident) != parse.Ident {
+func (e *extractor) exportBinding(pattern parse.Ref) {
+	e.bound(pattern, func(ident parse.Ref) { e.export(ident, e.NameOf(ident), ident) }, 8)
+}
+
+// export makes the node of an exported name.
+func (e *extractor) export(at parse.Ref, name string, value parse.Ref) {
+	node := e.node(Slot, e.span(at), "exports."+name)
+	if f := e.functionOf(value); f != none {
+		e.edge(Flows, f, node)
+	} else {
+		e.flow(value, node, Flows, maxSteps)
+	}
+	e.give(node, name)
+}
+
+func (e *extractor) give(node int32, name string) {
+	if node != none {
+		e.unit.Exports = append(e.unit.Exports, Export{node, name})
+	}
+}
+
+// giveMembers exports the members of what module.exports is.
+func (e *extractor) giveMembers(value parse.Ref) {
+	literal := e.Names.Literal(value)
+	if e.Kind(literal) != parse.Object || e.object(literal) == none {
 		return
 	}
-	if b := e.binding(e.Scopes.Of[ident]); b != none {
-		e.unit.Exports = append(e.unit.Exports, Export{b, e.NameOf(ident)})
+	for k := e.First(literal); k != 0; k = e.Next(k) {
+		if e.Kind(k) != parse.Property {
+			continue
+		}
+		if name, ok := e.KeyOf(e.First(k), e.At(k).Flags&parse.Computed != 0); ok {
+			if slot, ok := e.slots[slotKey{object: literal, name: name}]; ok {
+				e.give(slot, name)
+			}
+		}
 	}
+}
+
+// loading reports whether an expression loads a module whose name is known.
+func (e *extractor) loading(r parse.Ref) bool {
+	switch e.Kind(r) {
+	case parse.Call:
+		_, _, ok := e.loads(r, e.First(r))
+		return ok
+	case parse.ImportCall:
+		_, ok := e.Constant(e.First(r))
+		return ok
+	}
+	return false
+}
+
+// getters reads the exports that code of a bundle defines: require.d(exports,
+// {a: () => b}) and Object.defineProperty(exports, "a", {get: () => b}).
+func (e *extractor) getters(r, callee parse.Ref) {
+	if e.Kind(callee) != parse.Dot {
+		return
+	}
+	object, arg := e.First(callee), e.Next(callee)
+	switch name := e.NameOf(e.Kid(callee, 1)); {
+	case e.Kind(object) != parse.Ident || arg == 0:
+	case name == "d" && e.roles[e.Scopes.Of[object]] == bundle.RequireRole:
+		switch table := e.Next(arg); e.Kind(table) {
+		case parse.Object:
+			e.gettersIn(table)
+		case parse.String:
+			e.getter(table, e.StringValue(table), e.Next(table))
+		}
+	case name == "defineProperty" && e.NameOf(object) == "Object" && e.isExports(arg):
+		key := e.Next(arg)
+		value, ok := e.Names.Constant(key)
+		if d := e.Next(key); ok && value != "__esModule" && e.Kind(d) == parse.Object {
+			if v := e.Names.Member(d, "value"); v != 0 {
+				e.export(key, value, v)
+			} else if get := e.Names.Member(d, "get"); get != 0 {
+				e.getter(key, value, get)
+			}
+		}
+	}
+}
+
+func (e *extractor) gettersIn(table parse.Ref) {
+	for k := e.First(table); k != 0; k = e.Next(k) {
+		if e.Kind(k) != parse.Property {
+			continue
+		}
+		if name, ok := e.KeyOf(e.First(k), e.At(k).Flags&parse.Computed != 0); ok {
+			e.getter(e.First(k), name, e.Kid(k, 1))
+		}
+	}
+}
+
+// getter is an export that a function gives.
+func (e *extractor) getter(at parse.Ref, name string, function parse.Ref) {
+	if !e.Kind(function).IsFunction() {
+		return
+	}
+	body := e.Kid(function, 2)
+	if e.Kind(body) == parse.Block {
+		if body = e.First(body); e.Kind(body) != parse.Return {
+			return
+		}
+		body = e.First(body)
+	}
+	e.export(at, name, body)
+}
+
+// isExports reports whether an expression is the exports of a module.
+func (e *extractor) isExports(r parse.Ref) bool {
+	switch e.Kind(r) {
+	case parse.Ident:
+		b := e.Scopes.Of[r]
+		return e.roles[b] == bundle.ExportsRole || b == 0 && e.NameOf(r) == "exports"
+	case parse.Dot:
+		name, ok := e.exported(r)
+		return ok && name == "*"
+	}
+	return false
 }

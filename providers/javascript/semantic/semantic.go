@@ -129,6 +129,10 @@ const (
 	Uses       Relation = 's' // a value names or is a resource
 	Parses     Relation = 'j' // a value is parsed or checked
 	Crosses    Relation = 'b' // a value goes from one module to another
+	Callee     Relation = 'e' // a value is what a call calls
+	Delivers   Relation = 'v' // a message comes to who listens
+	Answers    Relation = 'y' // what a handler gives is what the message is answered with
+	Starts     Relation = 'i' // a call runs the program in a file
 )
 
 // Family of a relation.
@@ -140,7 +144,7 @@ func (r Relation) Family() string {
 		return "object-flow"
 	case Captures:
 		return "closure"
-	case Calls:
+	case Calls, Callee:
 		return "call-flow"
 	case Awaits, Continues:
 		return "promise-ownership"
@@ -197,6 +201,14 @@ func (r Relation) Name() string {
 		return "used-by-resource"
 	case Parses:
 		return "parsed-by"
+	case Callee:
+		return "called-by"
+	case Delivers:
+		return "delivered-to"
+	case Answers:
+		return "answered-to"
+	case Starts:
+		return "starts"
 	}
 	return "crosses-to"
 }
@@ -228,14 +240,20 @@ type Export struct {
 	Name string
 }
 
+// A Reexport is a name that a module exports and has from another: "*" for all.
+type Reexport struct {
+	Specifier, Imported, Name string
+}
+
 // A Unit is the graph of one file. Nodes are in order of place.
 type Unit struct {
-	Nodes   []Node
-	Labels  []string // the first is ""
-	Edges   []Edge
-	Modules []int32 // by part: the node of the file first, then of its modules
-	Imports []Import
-	Exports []Export
+	Nodes     []Node
+	Labels    []string // the first is ""
+	Edges     []Edge
+	Modules   []int32 // by part: the node of the file first, then of its modules
+	Imports   []Import
+	Exports   []Export
+	Reexports []Reexport
 	// Prints are digests of functions, by node.
 	Functions []int32
 	Prints    [][16]byte

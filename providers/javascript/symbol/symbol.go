@@ -10,6 +10,7 @@
 package symbol
 
 import (
+	"slices"
 	"strings"
 
 	"rea/providers/javascript/parse"
@@ -36,6 +37,20 @@ type Namer struct {
 	origins []origin
 	// members of large object literals, by name.
 	members map[parse.Ref]map[string]parse.Ref
+	interop []parse.Ref // names of helpers, nil until they were looked for
+
+	// Loads, when it is set, knows the calls with which code of a bundle loads.
+	Loads Loader
+}
+
+// A Loader knows the calls with which code of a bundle loads modules.
+type Loader interface {
+	// External is the specifier of the module outside of the bundle that a call
+	// gives.
+	External(call parse.Ref) (string, bool)
+	// Default is the module of which a call makes a function that gives its default,
+	// or 0.
+	Default(call parse.Ref) parse.Ref
 }
 
 // origin of a binding: the value of one expression, or a property of it.
@@ -161,10 +176,19 @@ func (n *Namer) path(r parse.Ref, hops int) string {
 			return module
 		}
 		// A value that a helper of a bundler hands on, as __toESM(require("a")).
-		if arg := f.Next(node.First); arg != 0 && f.Next(arg) == 0 && f.Kind(arg) == parse.Call {
-			if module, ok := n.required(arg); ok {
-				return module
+		if arg := f.Next(node.First); arg != 0 && f.Next(arg) == 0 {
+			switch f.Kind(arg) {
+			case parse.Call:
+				if module, ok := n.required(arg); ok {
+					return module
+				}
+			case parse.Ident:
+				if n.handsOn(node.First) {
+					return n.path(arg, hops-1)
+				}
 			}
+		} else if arg == 0 {
+			return n.given(node.First, hops)
 		}
 		return Unknown
 	case parse.Await:
@@ -184,6 +208,60 @@ func (n *Namer) path(r parse.Ref, hops int) string {
 		return Unknown
 	}
 	return Unknown
+}
+
+// given is what a call without arguments gives where its callee was made to give
+// the default of a module, as n in n = require.n(module).
+func (n *Namer) given(callee parse.Ref, hops int) string {
+	if n.Loads == nil {
+		return Unknown
+	}
+	if n.f.Kind(callee) == parse.Ident && n.t.Of[callee] != 0 {
+		value, ok := n.Origin(n.t.Of[callee])
+		if !ok {
+			return Unknown
+		}
+		callee = value
+	}
+	if module := n.Loads.Default(callee); module != 0 {
+		return n.path(module, hops-1)
+	}
+	return Unknown
+}
+
+// maxHelper bounds the text of a function that may be a helper.
+const maxHelper = 1500
+
+// handsOn reports whether a callee is a function of this file that makes a module
+// of one kind look like one of another: it asks for the default of its argument.
+func (n *Namer) handsOn(callee parse.Ref) bool {
+	f := n.f
+	b := n.t.Binding(callee)
+	if f.Kind(callee) != parse.Ident || b == nil || b.How != scope.FunctionDecl || b.Writes > 0 || b.Decls > 1 {
+		return false
+	}
+	at, _ := slices.BinarySearch(n.helpers(), b.Decl)
+	return at < len(n.helpers()) && n.helpers()[at] == b.Decl
+}
+
+// helpers are the names of such functions, in order.
+func (n *Namer) helpers() []parse.Ref {
+	if n.interop != nil {
+		return n.interop
+	}
+	n.interop = []parse.Ref{}
+	f := n.f
+	for i := range f.Nodes {
+		node := &f.Nodes[i]
+		if node.Kind != parse.FuncDecl || node.End-node.Start > maxHelper || f.Kids(f.Kid(parse.Ref(i), 1)) != 1 {
+			continue
+		}
+		if text := f.Src[node.Start:node.End]; strings.Contains(text, "default") && (strings.Contains(text, "__esModule") || strings.Contains(text, "Symbol.toStringTag")) {
+			n.interop = append(n.interop, node.First)
+		}
+	}
+	slices.Sort(n.interop)
+	return n.interop
 }
 
 func (n *Namer) variable(r parse.Ref, hops int) string {
@@ -234,11 +312,18 @@ func (n *Namer) required(r parse.Ref) (string, bool) {
 	return "", false
 }
 
-// Required is the specifier of a call require("a").
+// Required is the specifier of a call require("a"), or of one that loads a module
+// of a bundle which is nothing but such a call.
 func (n *Namer) Required(r parse.Ref) (string, bool) {
 	f := n.f
 	callee := f.First(r)
-	if f.Kind(r) != parse.Call || !n.IsRequire(callee) {
+	if f.Kind(r) != parse.Call {
+		return "", false
+	}
+	if !n.IsRequire(callee) {
+		if n.Loads != nil {
+			return n.Loads.External(r)
+		}
 		return "", false
 	}
 	arg := f.Next(callee)

@@ -1,0 +1,490 @@
+package semantic
+
+import (
+	"cmp"
+	"encoding/hex"
+	"slices"
+	"strings"
+
+	"rea/providers/javascript/parse"
+)
+
+// A Part is a unit with where it lies in the application.
+type Part struct {
+	File        int64
+	Unit        *Unit
+	Application []int64  // nodes of the application graph, by module of the unit
+	Lines       []uint32 // offsets at which lines begin
+	// ModuleAt is the index of the module at an offset.
+	ModuleAt func(at uint32) int
+}
+
+// A Target is a module of a part.
+type Target struct{ Part, Module int }
+
+// A Resolver tells which module code at an offset of a part means by a specifier,
+// in is as in Import.
+type Resolver func(part int, at uint32, specifier string, in int) (Target, bool)
+
+// A Join puts units together and relates what one has from another.
+type Join struct {
+	Graph *Graph
+
+	parts   []Part
+	resolve Resolver
+	exports []map[string]int32 // by module of all parts
+	first   []int              // module of a part among all
+	more    []Edge
+	starts  []int32 // edges of a node are those from starts[n] on
+	in      inflow
+	params  map[int32][]int32
+	args    map[int32][]int32
+}
+
+// NewJoin makes one graph of parts: exports are related to what imports them, and
+// calls of imported functions to those.
+func NewJoin(parts []Part, resolve Resolver) *Join {
+	j := &Join{Graph: &Graph{}, parts: parts, resolve: resolve, params: map[int32][]int32{}, args: map[int32][]int32{}}
+	j.collect()
+	j.names()
+	j.imports()
+	j.settle()
+	j.calls()
+	j.settle()
+	return j
+}
+
+// Finish ends the work with a join.
+func (j *Join) Finish() *Graph {
+	j.settle()
+	j.Graph.cover()
+	return j.Graph
+}
+
+// collect puts the nodes and relations of all parts one behind the other.
+func (j *Join) collect() {
+	g := j.Graph
+	numbers := j.strings()
+	nodes, edges := 0, 0
+	for i := range j.parts {
+		nodes, edges = nodes+len(j.parts[i].Unit.Nodes), edges+len(j.parts[i].Unit.Edges)
+	}
+	g.Kinds, g.Starts, g.Ends, g.Labels = make([]byte, 0, nodes), make([]uint32, 0, nodes), make([]uint32, 0, nodes), make([]int32, 0, nodes)
+	g.Edges = make([]Edge, 0, edges+edges/16)
+	for i := range j.parts {
+		p := &j.parts[i]
+		first := int32(len(g.Kinds))
+		r := UnitRange{File: p.File, First: int64(first), Count: int64(len(p.Unit.Nodes)), Application: p.Application, Lines: p.Lines}
+		for _, m := range p.Unit.Modules {
+			r.Modules = append(r.Modules, int64(first+m))
+		}
+		g.Units = append(g.Units, r)
+		labels := make([]int32, len(p.Unit.Labels))
+		for k, l := range p.Unit.Labels {
+			labels[k] = numbers[l]
+		}
+		labels[0] = -1
+		for k := range p.Unit.Nodes {
+			n := &p.Unit.Nodes[k]
+			g.Kinds = append(g.Kinds, byte(n.Kind))
+			g.Starts = append(g.Starts, n.At.Start)
+			g.Ends = append(g.Ends, n.At.End)
+			g.Labels = append(g.Labels, labels[n.Label])
+		}
+		for _, e := range p.Unit.Edges {
+			g.Edges = append(g.Edges, Edge{e.Kind, e.From + first, e.To + first})
+		}
+		for k, f := range p.Unit.Functions {
+			g.Functions = append(g.Functions, f+first)
+			g.Prints = append(g.Prints, hex.EncodeToString(p.Unit.Prints[k][:]))
+		}
+		g.Omitted += int64(p.Unit.Omitted)
+	}
+	j.index()
+}
+
+// strings makes the table of labels, frequent ones first so that their numbers are
+// short.
+func (j *Join) strings() map[string]int32 {
+	counts := map[string]int{}
+	for i := range j.parts {
+		u := j.parts[i].Unit
+		used := make([]int, len(u.Labels))
+		for k := range u.Nodes {
+			used[u.Nodes[k].Label]++
+		}
+		for k, n := range used[1:] {
+			counts[u.Labels[k+1]] += n
+		}
+	}
+	table := make([]string, 0, len(counts))
+	for s := range counts {
+		table = append(table, s)
+	}
+	slices.SortFunc(table, func(a, b string) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b)) })
+	numbers := make(map[string]int32, len(table))
+	for i, s := range table {
+		numbers[s] = int32(i)
+	}
+	j.Graph.Strings = table
+	return numbers
+}
+
+// names finds the exports of modules. Of a name that is exported again, the last
+// counts: compilers declare exports as undefined first.
+func (j *Join) names() {
+	for i := range j.parts {
+		p := &j.parts[i]
+		at := len(j.exports)
+		j.first = append(j.first, at)
+		j.exports = append(j.exports, make([]map[string]int32, len(p.Unit.Modules))...)
+		base := int32(j.Graph.Units[i].First)
+		for _, e := range p.Unit.Exports {
+			m := at + p.ModuleAt(p.Unit.Nodes[e.Node].At.Start)
+			if j.exports[m] == nil {
+				j.exports[m] = map[string]int32{}
+			}
+			j.exports[m][e.Name] = base + e.Node
+		}
+	}
+}
+
+// maxReexports bounds how many modules a name is handed on by.
+const maxReexports = 16
+
+// export is the node of an exported name, or none.
+func (j *Join) export(t Target, name string, hops int) int32 {
+	if n, ok := j.exports[j.first[t.Part]+t.Module][name]; ok {
+		return n
+	}
+	if hops == 0 {
+		return none
+	}
+	for _, r := range j.parts[t.Part].Unit.Reexports { // those of files alone, which are their module 0
+		if t.Module != 0 || r.Name != name && (r.Name != "*" || name == "default") {
+			continue
+		}
+		from, ok := j.resolve(t.Part, 0, r.Specifier, -1)
+		if !ok {
+			continue
+		}
+		want := name
+		if r.Name == name && r.Imported != "*" {
+			want = r.Imported
+		}
+		if n := j.export(from, want, hops-1); n != none {
+			return n
+		}
+	}
+	return none
+}
+
+// imports relates what modules give to what others have of them.
+func (j *Join) imports() {
+	g := j.Graph
+	for i := range j.parts {
+		base := int32(g.Units[i].First)
+		for _, m := range j.parts[i].Unit.Imports {
+			node := base + m.Node
+			t, ok := j.resolve(i, g.Starts[node], m.Specifier, m.Bundle)
+			if !ok {
+				continue
+			}
+			from := j.export(t, m.Name, maxReexports)
+			if from == none && m.Name == "default" {
+				from = j.export(t, "*", maxReexports)
+			}
+			if from == none {
+				from = int32(g.Units[t.Part].Modules[t.Module])
+			}
+			j.Add(Crosses, from, node)
+			if m.Name == "*" {
+				j.membersOf(node, t)
+			}
+		}
+	}
+}
+
+// membersOf relates the exports of a module to the properties that are read of
+// what stands for it.
+func (j *Join) membersOf(node int32, t Target) {
+	g := j.Graph
+	holders := []int32{node}
+	for _, e := range j.from(node) {
+		if e.Kind == Flows && Kind(g.Kinds[e.To]) == Variable {
+			holders = append(holders, e.To)
+		}
+	}
+	for _, h := range holders {
+		for _, e := range j.from(h) {
+			if e.Kind != Property || Kind(g.Kinds[e.To]) != Slot {
+				continue
+			}
+			_, name, ok := strings.Cut(g.Label(e.To), ".")
+			if !ok || strings.Contains(name, ".") {
+				continue
+			}
+			if from := j.export(t, name, maxReexports); from != none {
+				j.Add(Crosses, from, e.To)
+			}
+		}
+	}
+}
+
+// calls relates calls of what was imported to the functions that this is.
+func (j *Join) calls() {
+	g := j.Graph
+	for i := range g.Edges {
+		e := &g.Edges[i]
+		if e.Kind != Callee {
+			continue
+		}
+		if f := j.Function(e.From); f != none && !j.related(e.To, f) {
+			j.Call(e.To, f)
+		}
+	}
+}
+
+// related reports whether a call is known to run a function.
+func (j *Join) related(call, f int32) bool {
+	for _, e := range j.from(call) {
+		if e.Kind == Calls && e.To == f {
+			return true
+		}
+	}
+	return false
+}
+
+// Call relates a call to a function that it runs.
+func (j *Join) Call(call, f int32) {
+	j.Add(Calls, call, f)
+	j.Add(Results, f, call)
+	j.Receive(call, f)
+}
+
+// Receive relates what runs a function to its parameters: which of what is given
+// becomes which of them is not told apart.
+func (j *Join) Receive(from, f int32) {
+	for _, p := range j.parameters(f) {
+		j.Add(Passes, from, p)
+	}
+}
+
+// parameters of a function.
+func (j *Join) parameters(f int32) []int32 {
+	if list, ok := j.params[f]; ok {
+		return list
+	}
+	g := j.Graph
+	list := []int32{}
+	u := g.UnitOf(f)
+	for i := int64(f) + 1; i < u.First+u.Count && g.Starts[i] < g.Ends[f]; {
+		switch Kind(g.Kinds[i]) {
+		case Parameter:
+			list = append(list, int32(i))
+		case Function:
+			if end := g.Ends[i]; end <= g.Ends[f] {
+				for i < u.First+u.Count && g.Starts[i] < end {
+					i++
+				}
+				continue
+			}
+		}
+		i++
+	}
+	j.params[f] = list
+	return list
+}
+
+// maxOrigins bounds the steps from a value back to the function that it is.
+const maxOrigins = 12
+
+// Function is the function that a variable or property always is, as far as is
+// known: the only value that flows into it. Or none.
+func (j *Join) Function(n int32) int32 {
+	g := j.Graph
+	for range maxOrigins {
+		if Kind(g.Kinds[n]) == Function {
+			return n
+		}
+		from := none
+		for _, f := range j.in.of(n) {
+			if from != none && from != f {
+				return none
+			}
+			from = f
+		}
+		if from == none {
+			return none
+		}
+		n = from
+	}
+	return none
+}
+
+// Listener gives the functions that run when an event comes.
+func (j *Join) Listener(n int32) []int32 {
+	var list []int32
+	for _, e := range j.from(n) {
+		if e.Kind == Listens {
+			list = append(list, e.To)
+		}
+	}
+	return list
+}
+
+// Member is the node of a member of the object that an argument of a call is, by
+// its path; or none.
+func (j *Join) Member(call int32, path string) int32 {
+	g := j.Graph
+	var holders []int32
+	for _, n := range j.arguments(call) {
+		holders = append(holders, j.objects(n)...)
+	}
+	for _, step := range strings.Split(path, ".") {
+		found := none
+		for _, h := range holders {
+			for _, e := range j.from(h) {
+				if e.Kind == Property && lastStep(g.Label(e.To)) == step {
+					if found != none && found != e.To {
+						return none
+					}
+					found = e.To
+				}
+			}
+		}
+		if found == none {
+			return none
+		}
+		holders = j.objects(found)
+	}
+	return holders[0]
+}
+
+func lastStep(label string) string { return label[strings.LastIndexByte(label, '.')+1:] }
+
+// arguments are the nodes that are arguments of a call.
+func (j *Join) arguments(call int32) []int32 {
+	if list, ok := j.args[call]; ok {
+		return list
+	}
+	var list []int32
+	for i := range j.Graph.Edges {
+		if e := &j.Graph.Edges[i]; e.To == call && e.Kind == Argument {
+			list = append(list, e.From)
+		}
+	}
+	j.args[call] = list
+	return list
+}
+
+// objects are a node and what alone flows into it.
+func (j *Join) objects(n int32) []int32 {
+	list := []int32{n}
+	for range maxOrigins {
+		in := j.in.of(n)
+		if len(in) != 1 {
+			break
+		}
+		n = in[0]
+		list = append(list, n)
+	}
+	return list
+}
+
+// Add adds a relation; it is seen when the graph is settled.
+func (j *Join) Add(kind Relation, from, to int32) {
+	if from != none && to != none && from != to {
+		j.more = append(j.more, Edge{kind, from, to})
+	}
+}
+
+// settle takes in the relations that were added.
+func (j *Join) settle() {
+	g := j.Graph
+	if len(j.more) > 0 {
+		g.Edges = mergeEdges(g.Edges, SortEdges(j.more))
+		j.more = nil
+	}
+	j.index()
+	j.in.index(g)
+}
+
+// index finds where the edges of each node begin.
+func (j *Join) index() {
+	g := j.Graph
+	j.starts = make([]int32, len(g.Kinds)+1)
+	for i := range g.Edges {
+		j.starts[g.Edges[i].From+1]++
+	}
+	sum(j.starts)
+}
+
+// from are the edges that begin at a node.
+func (j *Join) from(n int32) []Edge { return j.Graph.Edges[j.starts[n]:j.starts[n+1]] }
+
+func sum(counts []int32) {
+	for i := 1; i < len(counts); i++ {
+		counts[i] += counts[i-1]
+	}
+}
+
+func (e Edge) compare(o Edge) int {
+	return cmp.Or(cmp.Compare(e.From, o.From), cmp.Compare(e.To, o.To), cmp.Compare(e.Kind, o.Kind))
+}
+
+// mergeEdges joins two lists in order, each edge once.
+func mergeEdges(a, b []Edge) []Edge {
+	out := make([]Edge, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		switch c := a[0].compare(b[0]); {
+		case c < 0:
+			out, a = append(out, a[0]), a[1:]
+		case c > 0:
+			out, b = append(out, b[0]), b[1:]
+		default:
+			out, a, b = append(out, a[0]), a[1:], b[1:]
+		}
+	}
+	return append(append(out, a...), b...)
+}
+
+// NodeAt is the node of a part that has exactly a range and one of some kinds.
+func (j *Join) NodeAt(part int, at parse.Span, kinds ...Kind) int32 {
+	return j.Graph.nodeAt(&j.Graph.Units[part], at, kinds)
+}
+
+func (g *Graph) nodeAt(u *UnitRange, at parse.Span, kinds []Kind) int32 {
+	nodes := g.Starts[u.First : u.First+u.Count]
+	i, _ := slices.BinarySearch(nodes, at.Start)
+	for ; i < len(nodes) && nodes[i] == at.Start; i++ {
+		n := int32(u.First) + int32(i)
+		if g.Ends[n] == at.End && (len(kinds) == 0 || slices.Contains(kinds, Kind(g.Kinds[n]))) {
+			return n
+		}
+	}
+	return none
+}
+
+// inflow lists where values flow to nodes from.
+type inflow struct{ first, sources []int32 }
+
+func (a *inflow) index(g *Graph) {
+	a.first = make([]int32, len(g.Kinds)+1)
+	for i := range g.Edges {
+		if e := &g.Edges[i]; e.Kind == Flows || e.Kind == Crosses {
+			a.first[e.To+1]++
+		}
+	}
+	sum(a.first)
+	a.sources = make([]int32, a.first[len(a.first)-1])
+	fill := slices.Clone(a.first)
+	for i := range g.Edges {
+		if e := &g.Edges[i]; e.Kind == Flows || e.Kind == Crosses {
+			a.sources[fill[e.To]] = e.From
+			fill[e.To]++
+		}
+	}
+}
+
+func (a *inflow) of(n int32) []int32 { return a.sources[a.first[n]:a.first[n+1]] }

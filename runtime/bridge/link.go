@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"sync"
 	"time"
@@ -53,7 +52,7 @@ type Config struct {
 	// is ten minutes.
 	List time.Duration
 
-	removeAll func(string) error // os.RemoveAll but for tests of what it cannot do
+	removeAll func(string) error // removePlace but for tests of what it cannot do
 }
 
 func (c *Config) defaults() {
@@ -71,7 +70,7 @@ func (c *Config) defaults() {
 		c.Queue = 64
 	}
 	if c.removeAll == nil {
-		c.removeAll = os.RemoveAll
+		c.removeAll = removePlace
 	}
 }
 
@@ -85,7 +84,7 @@ type Link struct {
 	dead     error // of an engine that ended once it was ready
 	closed   bool
 	queued   int
-	lineage  []model.AnalysisRunProcessLineageSnapshotsProvider
+	lineage  []observation
 	leftover []string       // kinds that earlier processes left behind
 	cleaning sync.WaitGroup // of the ends of all processes
 }
@@ -118,8 +117,10 @@ func (l *Link) get(ctx context.Context) (*run, error) {
 	r.waiting++
 	l.mu.Unlock()
 
-	unfollow := r.reports.Follow(ctx)
-	defer unfollow()
+	if !isClosed(r.ready) { // what a start reported is no news once it has settled
+		unfollow := r.reports.Follow(ctx)
+		defer unfollow()
+	}
 	select {
 	case <-r.ready:
 		l.mu.Lock()
@@ -270,7 +271,17 @@ func (l *Link) Activity() engine.Activity {
 func (l *Link) Processes() []model.AnalysisRunProcessLineageSnapshotsProvider {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return slices.Clone(l.lineage)
+	out := make([]model.AnalysisRunProcessLineageSnapshotsProvider, len(l.lineage))
+	for i := range l.lineage {
+		out[i] = l.lineage[i].row
+	}
+	return out
+}
+
+// An observation is what was seen last of the process of a run.
+type observation struct {
+	run *run
+	row model.AnalysisRunProcessLineageSnapshotsProvider
 }
 
 // observe looks at a process and keeps what it saw, in place of what it saw before.
@@ -290,16 +301,17 @@ func (l *Link) observe(r *run) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if r.observed {
-		l.lineage[len(l.lineage)-1] = row
-		return
+	for i := range l.lineage {
+		if l.lineage[i].run == r {
+			l.lineage[i].row = row
+			return
+		}
 	}
-	r.observed = true
 	const kept = 32 // starts of one target
 	if len(l.lineage) == kept {
 		l.lineage = l.lineage[1:]
 	}
-	l.lineage = append(l.lineage, row)
+	l.lineage = append(l.lineage, observation{r, row})
 }
 
 // wait reports on a start that takes long, until it has settled.

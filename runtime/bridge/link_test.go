@@ -72,7 +72,7 @@ func TestPlace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer p.remove(os.RemoveAll)
+	defer p.remove(removePlace)
 	l, err := p.listen()
 	if err != nil {
 		t.Fatal(err)
@@ -105,7 +105,7 @@ func TestPlace(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	if left := p.remove(os.RemoveAll); left != nil {
+	if left := p.remove(removePlace); left != nil {
 		t.Errorf("%v is left", left)
 	}
 }

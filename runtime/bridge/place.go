@@ -21,19 +21,29 @@ type Place struct {
 	// Companion is the first line that the companion of the engine has written.
 	Companion string
 	token     string
+	lock      *os.File // held as long as the place is ours
 }
+
+// placePrefix begins the names of places; digits follow.
+const placePrefix = "rea-"
 
 // maxSocketPath is what every system accepts as the path of a socket.
 const maxSocketPath = 100
 
-func newPlace(base string) (*Place, error) {
-	if base == "" {
-		base = os.TempDir()
-		if len(base)+len("/rea-0000000000/s") > maxSocketPath {
-			base = "/tmp"
-		}
+// parent is where places are made: base, or the directory for temporary files
+// unless its path is too long for that of a socket.
+func parent(base string) string {
+	if base != "" {
+		return base
 	}
-	root, err := os.MkdirTemp(base, "rea-")
+	if base = os.TempDir(); len(base)+len("/rea-0000000000/s") > maxSocketPath {
+		return "/tmp"
+	}
+	return base
+}
+
+func newPlace(base string) (*Place, error) {
+	root, err := os.MkdirTemp(parent(base), placePrefix)
 	if err != nil {
 		return nil, err
 	}
@@ -42,11 +52,12 @@ func newPlace(base string) (*Place, error) {
 		root = real
 	}
 	p := &Place{Root: root}
+	p.own()
 	secret := make([]byte, 32)
 	rand.Read(secret)
 	p.token = hex.EncodeToString(secret)
 	if err := p.Write("token", []byte(p.token)); err != nil {
-		os.RemoveAll(root)
+		p.remove(removePlace)
 		return nil, err
 	}
 	return p, nil
@@ -86,6 +97,11 @@ func (p *Place) listen() (*net.UnixListener, error) {
 
 // remove deletes the place and names the kinds of what could not be deleted.
 func (p *Place) remove(removeAll func(string) error) (remaining []string) {
+	defer func() {
+		if p.lock != nil {
+			p.lock.Close()
+		}
+	}()
 	for try := range 4 {
 		// A process that is ending may still write.
 		if try > 0 {
@@ -103,4 +119,22 @@ func (p *Place) remove(removeAll func(string) error) (remaining []string) {
 		}
 	}
 	return remaining
+}
+
+// removePlace deletes the directory of a place, the name of its owner last: what
+// a process that is killed meanwhile leaves behind is known as what it is.
+func removePlace(root string) error {
+	entries, err := os.ReadDir(root)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, e := range entries {
+		if e.Name() == ownerFile {
+			continue
+		}
+		if err := os.RemoveAll(filepath.Join(root, e.Name())); err != nil {
+			return err
+		}
+	}
+	return os.RemoveAll(root)
 }

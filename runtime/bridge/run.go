@@ -28,9 +28,8 @@ type run struct {
 	err     error
 
 	// Guarded by Link.mu.
-	waiting  int
-	phase    string
-	observed bool
+	waiting int
+	phase   string
 
 	// Set by start, which no question overtakes.
 	place    *Place
@@ -86,6 +85,7 @@ func (r *run) launch(life, ctx context.Context) (phase string, err error) {
 	l := r.link
 	phase = "preparing"
 	r.enter(phase)
+	Sweep(l.config.Base)
 	if r.place, err = newPlace(l.config.Base); err != nil {
 		return phase, fmt.Errorf("making a private directory: %w", err)
 	}
@@ -345,7 +345,7 @@ func (r *run) end() (remaining []string) {
 			remaining = append(remaining, "process")
 		}
 	}
-	if r.process != nil && killStrays(r.place.Root) > 0 {
+	if r.place != nil && killStrays(r.place.Root) > 0 {
 		remaining = append(remaining, "process")
 	}
 	if r.place != nil {
@@ -354,19 +354,23 @@ func (r *run) end() (remaining []string) {
 	return remaining
 }
 
+// killPatience is how long the system may take to end a process that was killed.
+// It takes no time but on a machine that has none left, so that this says when to
+// give up and not how long to wait.
+const killPatience = 10 * time.Second
+
 // gone waits until a process that was told to end has ended.
 func (r *run) gone(p *child.Process) bool {
-	patience := 2 * r.link.config.Grace
 	select {
 	case <-p.Done():
 		return true
-	case <-time.After(patience):
+	case <-time.After(2 * r.link.config.Grace):
 	}
 	p.Kill()
 	select {
 	case <-p.Done():
 		return true
-	case <-time.After(patience):
+	case <-time.After(killPatience):
 		return false
 	}
 }

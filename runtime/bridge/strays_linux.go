@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -15,26 +16,50 @@ import (
 // our place in their environment, which nobody else's process does. It reports
 // how many it could not end.
 func killStrays(root string) int {
-	left := 0
-	for range 20 {
-		if left = strays(root); left == 0 {
+	want := []byte(RootVariable + "=" + root)
+	born := age(os.Getpid())
+	unsure := 0
+	for begun := time.Now(); ; {
+		found, starting := strays(want, born)
+		switch {
+		case found > 0:
+			unsure = 0
+		case starting == 0 || unsure == maxUnsure:
 			return 0
+		default:
+			unsure++
 		}
-		time.Sleep(10 * time.Millisecond)
+		if time.Since(begun) > killPatience {
+			return found
+		}
+		time.Sleep(5 * time.Millisecond)
 	}
-	return left
 }
 
-// strays signals what it finds and counts it.
-func strays(root string) (found int) {
-	want := []byte(RootVariable + "=" + root)
+// maxUnsure is how often one looks again at processes without an environment.
+const maxUnsure = 20
+
+// strays signals what it finds and counts it. It counts as well what has no
+// environment yet: a process that is being started shows none for a moment.
+func strays(want []byte, born uint64) (found, starting int) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
-		return 0
+		return 0, 0
 	}
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())
-		if err != nil || pid == os.Getpid() || !carries(pid, want) {
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		switch env := environment(pid); {
+		case env == nil:
+			continue
+		case len(env) == 0:
+			if begins(pid, born) {
+				starting++
+			}
+			continue
+		case !carries(env, want):
 			continue
 		}
 		// The handle means the process of the look that follows it, whatever
@@ -43,25 +68,65 @@ func strays(root string) (found int) {
 		if err != nil {
 			continue
 		}
-		if carries(pid, want) && !errors.Is(unix.PidfdSendSignal(handle, unix.SIGKILL, nil, 0), unix.ESRCH) {
+		if carries(environment(pid), want) && !errors.Is(unix.PidfdSendSignal(handle, unix.SIGKILL, nil, 0), unix.ESRCH) {
 			found++
 		}
 		unix.Close(handle)
 	}
-	return found
+	return found, starting
 }
 
-// carries reports whether a process has the variable. A process that has ended
-// and was not reaped has no environment any more.
-func carries(pid int, want []byte) bool {
+// environment of a process; nil when it cannot be read. A process that has ended
+// and was not reaped has none any more.
+func environment(pid int) []byte {
 	env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 	if err != nil {
-		return false
+		return nil
 	}
+	return env
+}
+
+func carries(env, want []byte) bool {
 	for entry := range bytes.SplitSeq(env, []byte{0}) {
 		if bytes.Equal(entry, want) {
 			return true
 		}
 	}
 	return false
+}
+
+// begins tells whether a process without an environment may be one that is being
+// started by what we have started: it is of this user, younger than this process,
+// and runs a program, which one that has ended or belongs to the kernel does not.
+func begins(pid int, born uint64) bool {
+	dir := fmt.Sprintf("/proc/%d", pid)
+	info, err := os.Stat(dir)
+	if err != nil {
+		return false
+	}
+	if s, ok := info.Sys().(*syscall.Stat_t); !ok || int(s.Uid) != os.Getuid() {
+		return false
+	}
+	_, err = os.Readlink(dir + "/exe")
+	return err == nil && age(pid) >= born
+}
+
+// age is when a process was started, in ticks since the system was; 0 when that
+// cannot be read. It is the twenty-second field of /proc/<pid>/stat.
+func age(pid int) uint64 {
+	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0
+	}
+	// The second field is a name in parentheses, which may hold anything.
+	fields := bytes.Fields(line[bytes.LastIndexByte(line, ')')+1:])
+	const started = 22 - 3
+	if len(fields) <= started {
+		return 0
+	}
+	n, err := strconv.ParseUint(string(fields[started]), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
 }

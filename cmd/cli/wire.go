@@ -139,6 +139,7 @@ func assemble(s setup) (d *dispatch.Dispatcher, done func()) {
 		Families: s.shown,
 
 		Ephemeral: s.single,
+		Viewed:    evidencefamily.Viewed(),
 
 		Log: slog.New(slog.NewTextHandler(s.log, nil)),
 	})

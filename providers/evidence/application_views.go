@@ -204,6 +204,8 @@ func (p *program) relation(b []byte, node, edge int) []byte {
 	return append(b, '}')
 }
 
+const listModules = "View modules lists their paths and node ids, by pages with offset and limit."
+
 // maxCandidates bounds those that a fault names.
 const maxCandidates = 20
 
@@ -216,7 +218,7 @@ func (p *program) find(in *tool.InspectAnalysisViewInput) (int, error) {
 				return i, nil
 			}
 		}
-		return 0, fault.NameNotFound(fault.NameNotFoundDetails{Name: *in.NodeID, Nearest: []string{}}, nil)
+		return 0, fault.Advise(fault.NameNotFound(fault.NameNotFoundDetails{Name: *in.NodeID, Nearest: []string{}}, nil), listModules)
 	}
 	if in.Name == nil {
 		return 0, fault.InvalidRequest(fault.InvalidRequestDetails{Pointer: "/name", Keyword: "required", Expected: "the path of the module that the view selects, or its node_id"}, nil)
@@ -227,7 +229,7 @@ func (p *program) find(in *tool.InspectAnalysisViewInput) (int, error) {
 	}
 	switch len(found) {
 	case 0:
-		return 0, fault.NameNotFound(fault.NameNotFoundDetails{Name: *in.Name, Nearest: p.nearest(*in.Name)}, nil)
+		return 0, fault.Advise(fault.NameNotFound(fault.NameNotFoundDetails{Name: *in.Name, Nearest: p.nearest(*in.Name)}, nil), listModules)
 	case 1:
 		return found[0], nil
 	}

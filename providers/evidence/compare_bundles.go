@@ -5,6 +5,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -12,6 +14,7 @@ import (
 	"rea/generated/fault"
 	"rea/generated/tool"
 	store "rea/runtime/evidence"
+	"rea/runtime/session"
 )
 
 // member of a bundle, without its result unless a pair asks for it.
@@ -42,7 +45,7 @@ func (h *Handlers) CompareBundles(ctx context.Context, in *tool.CompareBundlesIn
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	items, err := pairs(in.Pairs, left, right)
+	items, err := pairs(in, left, right)
 	if err != nil {
 		return nil, err
 	}
@@ -95,16 +98,16 @@ func readBundle(ctx context.Context, path string, wanted map[string]bool) (map[s
 }
 
 // pairs compares the observations that the caller paired.
-func pairs(wanted []tool.CompareBundlesInputPair, left, right map[string]bundled) ([]tool.CompareBundlesOutputItem, error) {
+func pairs(in *tool.CompareBundlesInput, left, right map[string]bundled) ([]tool.CompareBundlesOutputItem, error) {
 	var items []tool.CompareBundlesOutputItem
-	for _, p := range wanted {
+	for i, p := range in.Pairs {
 		l, ok := left[p.LeftEvidenceID]
 		if !ok {
-			return nil, notInBundle(p.LeftEvidenceID)
+			return nil, notInBundle(p.LeftEvidenceID, fault.EvidenceNotFoundDetailsSideLeft, in.Left, i, right)
 		}
 		r, ok := right[p.RightEvidenceID]
 		if !ok {
-			return nil, notInBundle(p.RightEvidenceID)
+			return nil, notInBundle(p.RightEvidenceID, fault.EvidenceNotFoundDetailsSideRight, in.Right, i, left)
 		}
 		item := tool.CompareBundlesOutputItem{
 			Operation: l.operation, LeftEvidenceID: &l.id, RightEvidenceID: &r.id,
@@ -135,8 +138,20 @@ func pairs(wanted []tool.CompareBundlesInputPair, left, right map[string]bundled
 	return items, nil
 }
 
-func notInBundle(id string) error {
-	return fault.EvidenceNotFound(fault.EvidenceNotFoundDetails{EvidenceID: id}, nil)
+// notInBundle is the fault for a pair with a record that is not in the bundle
+// of its side.
+func notInBundle(id string, side fault.EvidenceNotFoundDetailsSide, path string, pair int, other map[string]bundled) error {
+	path = session.Printable(path)
+	pointer := fmt.Sprintf("/pairs/%d/%s_evidence_id", pair, side)
+	err := fault.EvidenceNotFound(fault.EvidenceNotFoundDetails{EvidenceID: id, Side: &side, Bundle: &path, Pointer: &pointer}, nil)
+	action := "Give an id of that bundle; compare_bundles without pairs lists the ids of both."
+	if _, ok := other[id]; ok {
+		action = "The other bundle holds it: exchange the two ids of the pair, or the two bundles."
+	}
+	if f := new(fault.Error); errors.As(err, &f) {
+		f.Message = fmt.Sprintf("the %s bundle %q holds no record %s, which %s names", side, path, id, pointer)
+	}
+	return fault.Advise(err, action)
 }
 
 // membership lists records that are on one side or on both, but for those in

@@ -17,6 +17,7 @@ import (
 	"rea/generated/fault"
 	"rea/generated/model"
 	"rea/generated/tool"
+	"rea/runtime/delivery"
 	"rea/runtime/dispatch"
 	store "rea/runtime/evidence"
 	"rea/runtime/session"
@@ -60,11 +61,13 @@ const (
 // add records a result of an operation about a target.
 func (b *bench) add(operation, sha, result string) *store.Record {
 	b.t.Helper()
-	r, err := store.Seal(fmt.Appendf(nil, `{"schema_version":2,"operation":%q,"predicate_type":"rea:test:1","normalized_result":%s,
-		"confidence":"observed","authority":"shipped-artifact","subject":{"name":"x","digest":{"sha256":%q},"format":"elf","architecture":null,"local_path":"/x"},
-		"provider":{"id":"embedded","name":"E","version":null},
-		"analysis_profile":{"schema_version":1,"provider":{"id":"embedded","name":"E","version":null},"digest":%q,"parameters":{}},
-		"parameters":{},"limitations":["engine limit"],"locations":[],"evidence_links":[],"environment":null,"raw_result":null}`, operation, result, sha, strings.Repeat("d", 64)))
+	return b.keep(recordOf(operation, sha, result))
+}
+
+// keep seals and records what dispatch could have.
+func (b *bench) keep(m *model.EvidenceRecord) *store.Record {
+	b.t.Helper()
+	r, err := store.Seal(m.AppendJSON(nil))
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -124,7 +127,7 @@ func TestGetEvidenceBundle(t *testing.T) {
 		`{"procedure_address":"401000"}`:   2,
 		`{"procedure_address":"0x00401000","target_sha256":"` + shaB + `"}`: 1,
 		`{"evidence_id":"` + one.ID().String() + `"}`:                       1,
-		`{"analysis_profile_digest":"` + strings.Repeat("d", 64) + `"}`:     3,
+		`{"analysis_profile_digest":"` + profileDigest + `"}`:               3,
 		`{"analysis_profile_digest":"` + strings.Repeat("e", 64) + `"}`:     0,
 		`{"operation":"list_strings","procedure_address":"0x401000"}`:       0,
 	} {
@@ -143,6 +146,59 @@ func TestGetEvidenceBundle(t *testing.T) {
 	}
 	if _, err := b.call("get_evidence_bundle", `{"detail":"summary","filters":{"procedure_address":"main"}}`); fault.CodeOf(err) != fault.InvalidAddressCode {
 		t.Errorf("a filter that is no address gives %v", err)
+	}
+}
+
+// Pages are cut where they were asked to be, else where a response is full; none
+// is empty before the end, and together they are everything once.
+func TestGetEvidenceBundle_pages(t *testing.T) {
+	const records, budget = 300, 100_000
+	b := newBench(t, budget)
+	var want []string
+	for i := range records {
+		want = append(want, b.add("analyze_function", shaA, fmt.Sprintf(`{"procedure":{"address":"0x%x","name":"f%d"}}`, i, i)).ID().String())
+	}
+	for _, limit := range []string{"", `,"limit":70`, `,"limit":1000`} {
+		var got []string
+		pages := 0
+		for offset := int64(0); ; pages++ {
+			if limit == `,"limit":1000` && pages > 0 {
+				t.Fatal("a limit that holds everything makes pages")
+			}
+			out := b.must("get_evidence_bundle", fmt.Sprintf(`{"detail":"summary","filters":{"operation":"analyze_function"},"offset":%d%s}`, offset, limit))
+			r := result[*tool.GetEvidenceBundleOutput](t, out).Result
+			if r.Total != records || r.Offset != offset || len(r.Records) == 0 {
+				t.Fatalf("%s: total %d, offset %d, %d rows", limit, r.Total, r.Offset, len(r.Records))
+			}
+			for _, row := range r.Records {
+				got = append(got, row.EvidenceID)
+			}
+			if limit == "" {
+				delivered, err := delivery.Success(out.Document)
+				if err != nil || !delivery.Budget(budget).Fits(delivered) {
+					t.Fatalf("a page of %d rows takes %d bytes", len(r.Records), delivered.Size())
+				}
+				if r.NextOffset != nil && delivered.Size() < budget/2 {
+					t.Errorf("a page of %d rows takes %d bytes only", len(r.Records), delivered.Size())
+				}
+			}
+			if r.NextOffset == nil {
+				break
+			}
+			offset = *r.NextOffset
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s gives %d rows", limit, len(got))
+		}
+	}
+	past := result[*tool.GetEvidenceBundleOutput](t, b.must("get_evidence_bundle", `{"detail":"summary","offset":1000}`)).Result
+	if past.Total != records || past.Offset != records || len(past.Records) != 0 || past.NextOffset != nil {
+		t.Errorf("after the end: %+v", past)
+	}
+	for _, args := range []string{`{"limit":5}`, `{"offset":0}`} {
+		if _, err := b.call("get_evidence_bundle", args); fault.CodeOf(err) != fault.InvalidRequestCode {
+			t.Errorf("%s without summary gives %v", args, err)
+		}
 	}
 }
 
@@ -202,6 +258,48 @@ func TestExport_and_import(t *testing.T) {
 	}
 }
 
+// Overwriting replaces what rea wrote and nothing else.
+func TestExport_overwrites_only_its_own(t *testing.T) {
+	b := newBench(t, 0)
+	b.add("list_strings", shaA, `1`)
+	dir := t.TempDir()
+	write := func(name, content string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for _, tt := range []struct {
+		name, content string
+		replaced      bool
+	}{
+		{"empty", "", true},
+		{"cut_bundle", `{"bundle_version":1,"manifest":{"ids`, true},
+		{"snapshot", "rea-snapshot 1 " + shaA + "\n", true},
+		{"text", "mine", false},
+		{"json", `{"a":1}`, false},
+		{"like_a_bundle", `{"bundle_version":"x"}`, false},
+		{"elf", "\x7fELF\x02\x01\x01", false},
+	} {
+		path := write(tt.name, tt.content)
+		_, err := b.call("export_evidence_bundle", `{"overwrite":true,"path":`+quoted(path)+`}`)
+		content, readErr := os.ReadFile(path)
+		if readErr != nil {
+			t.Fatal(readErr)
+		}
+		if tt.replaced {
+			if err != nil || string(content) == tt.content {
+				t.Errorf("%s gives %v", tt.name, err)
+			}
+			continue
+		}
+		if f := faultOf(t, err); !strings.Contains(string(f.JSON()), `"kind":"protected"`) || !strings.Contains(f.Message, path) || string(content) != tt.content {
+			t.Errorf("%s gives %s", tt.name, f.JSON())
+		}
+	}
+}
+
 func TestExport_cancelled(t *testing.T) {
 	b := newBench(t, 0)
 	b.add("list_strings", shaA, `1`)
@@ -214,14 +312,6 @@ func TestExport_cancelled(t *testing.T) {
 	}
 }
 
-const dossier = `{"procedure":{"address":"0x401000","name":"main"},"ranges":[],"classification":{"kind":"function"},"signature":null,"figures":{"callers":2},
-	"source_file":null,"native_api":{"state":"unavailable","reason":"no types","remediation":"r"},
-	"pseudocode":{"state":"available","text":"a😀b😀c","offset":10,"total_chars":40,"next_offset":17},
-	"assembly":null,"comments":{"items":[],"offset":0,"total":0,"next_offset":null},
-	"callees":{"items":[{"name":"a"},{"name":"b"},{"name":"c"}],"offset":0,"total":3,"next_offset":null},
-	"callers":{"items":[{"name":"d"},{"name":"e"}],"offset":5,"total":9,"next_offset":7},
-	"unresolved_calls":{"state":"unavailable","reason":"not counted","remediation":"r"}}`
-
 func (b *bench) view(analysis, more string) (*tool.InspectAnalysisViewOutput, *store.Record, error) {
 	b.t.Helper()
 	out, err := b.call("inspect_analysis_view", `{"analysis":`+analysis+more+`}`)
@@ -233,7 +323,7 @@ func (b *bench) view(analysis, more string) (*tool.InspectAnalysisViewOutput, *s
 
 func TestInspectAnalysisView(t *testing.T) {
 	b := newBench(t, 0)
-	r := b.add("analyze_function", shaA, dossier)
+	r := b.add("analyze_function", shaA, dossierOf())
 	n := func(v int64) *int64 { return &v }
 	for _, tt := range []struct {
 		more, facts string
@@ -244,14 +334,14 @@ func TestInspectAnalysisView(t *testing.T) {
 		next        *int64
 		complete    bool
 	}{
-		{`,"view":"callees"`, `[{"name":"a"},{"name":"b"},{"name":"c"}]`, "rows", n(3), 0, 3, nil, true},
-		{`,"view":"callees","limit":2`, `[{"name":"a"},{"name":"b"}]`, "rows", n(3), 0, 2, n(2), true},
-		{`,"view":"callees","offset":2,"limit":2`, `[{"name":"c"}]`, "rows", n(3), 2, 1, nil, true},
+		{`,"view":"callees"`, rowsOf("a", "b", "c"), "rows", n(3), 0, 3, nil, true},
+		{`,"view":"callees","limit":2`, rowsOf("a", "b"), "rows", n(3), 0, 2, n(2), true},
+		{`,"view":"callees","offset":2,"limit":2`, jsonRows(functionOf().Callees.Items[2:]), "rows", n(3), 2, 1, nil, true},
 		{`,"view":"callees","offset":99`, `[]`, "rows", n(3), 3, 0, nil, true},
-		{`,"view":"callers"`, `[{"name":"d"},{"name":"e"}]`, "rows", n(9), 5, 2, nil, false},
-		{`,"view":"callers","offset":6`, `[{"name":"e"}]`, "rows", n(9), 6, 1, nil, false},
+		{`,"view":"callers"`, rowsOf("d", "e"), "rows", n(9), 5, 2, nil, false},
+		{`,"view":"callers","offset":6`, jsonRows(functionOf().Callers.Items[1:]), "rows", n(9), 6, 1, nil, false},
 		{`,"view":"comments"`, `[]`, "rows", n(0), 0, 0, nil, true},
-		{`,"view":"procedure"`, `{"address":"0x401000","name":"main"}`, "value", nil, 0, 1, nil, true},
+		{`,"view":"procedure"`, jsonOf(ptr(procedure(0x401000, "main"))), "value", nil, 0, 1, nil, true},
 		{`,"view":"pseudocode"`, `"a😀b😀c"`, "utf16", n(40), 10, 7, nil, false},
 		{`,"view":"pseudocode","limit":2`, `"a"`, "utf16", n(40), 10, 1, n(11), false},
 		{`,"view":"pseudocode","offset":11,"limit":3`, `"😀b"`, "utf16", n(40), 11, 3, n(14), false},
@@ -283,7 +373,7 @@ func TestInspectAnalysisView(t *testing.T) {
 	if err != nil || !strings.Contains(string(summary.Facts), `"totals":{"assembly":null,"basic_blocks":null,"callees":3,"callers":9`) {
 		t.Errorf("summary is %s, %v", summary.Facts, err)
 	}
-	for _, view := range []string{"native_api", "unresolved_calls", "assembly", "basic_blocks"} {
+	for _, view := range []string{"native_api", "assembly"} {
 		v, _, err := b.view(reference(r), `,"view":"`+view+`"`)
 		if err != nil || v.State != "unavailable" || v.Reason == nil || *v.Reason == "" || string(v.Facts) != "null" {
 			t.Errorf("%s gives %+v, %v", view, v, err)
@@ -309,16 +399,14 @@ func TestInspectAnalysisView(t *testing.T) {
 
 func TestInspectAnalysisView_of_a_layout(t *testing.T) {
 	b := newBench(t, 0)
-	r := b.add("inspect_binary_layout", shaA, `{"target":{"sha256":"x"},"mitigations":[{"name":"pie"}],"libraries":["libc"],"rpaths":[],"segments":[{"n":1}],
-		"sections":{"total":2,"items":[{"name":".text","size":1},{"name":".data","size":2}]},
-		"symbols":{"total":900,"offset":0,"next_offset":2,"items":[{"name":"main"},{"name":"main"}]},
-		"imports":{"total":0,"items":[]},"exports":{"total":0,"items":[]},"relocations":{"total":5,"offset":0,"next_offset":0,"items":[]}}`)
+	layout := layoutOf(shaA)
+	r := b.add("inspect_binary_layout", shaA, jsonOf(layout))
 	for more, want := range map[string]string{
-		`,"view":"section","name":".data"`: `[{"name":".data","size":2}]`,
-		`,"view":"symbol","name":"main"`:   `[{"name":"main"},{"name":"main"}]`,
-		`,"view":"mitigations"`:            `[{"name":"pie"}]`,
-		`,"view":"linkage"`:                `{"libraries":["libc"],"rpaths":[]}`,
-		`,"view":"segments"`:               `[{"n":1}]`,
+		`,"view":"section","name":".data"`: "[" + jsonOf(&layout.Sections.Items[1]) + "]",
+		`,"view":"symbol","name":"main"`:   "[" + jsonOf(&layout.Symbols.Items[0]) + "," + jsonOf(&layout.Symbols.Items[1]) + "]",
+		`,"view":"mitigations"`:            "[" + jsonOf(&layout.Mitigations[0]) + "]",
+		`,"view":"linkage"`:                `{"libraries":[` + jsonOf(&layout.Libraries[0]) + `],"rpaths":[]}`,
+		`,"view":"segments"`:               `[]`,
 	} {
 		if v, _, err := b.view(reference(r), more); err != nil || string(v.Facts) != want {
 			t.Errorf("%s gives %s, %v", more, v.Facts, err)
@@ -362,6 +450,7 @@ func TestCompareBundles(t *testing.T) {
 	l := left.add("analyze_function", shaA, `{"a":[1,2,3],"b":{"x/y":1,"~":2},"c":1}`)
 	r := right.add("analyze_function", shaB, `{"a":[1,5],"b":{"x/y":2,"~":2},"d":1}`)
 	onlyLeft := left.add("list_strings", shaA, `{"left":1}`)
+	absent := newBench(t, 0).add("list_strings", shaA, `{"absent":1}`)
 	onlyRight := right.add("list_strings", shaA, `{"right":1}`)
 	dir := t.TempDir()
 	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
@@ -391,8 +480,21 @@ func TestCompareBundles(t *testing.T) {
 	if len(page.Items) != 1 || page.NextOffset == nil || *page.NextOffset != 4 || page.Total != 5 {
 		t.Errorf("page is %+v", page)
 	}
-	if _, err := c.call("compare_bundles", fmt.Sprintf(`{%s,"pairs":[{"left_evidence_id":%q,"right_evidence_id":%q}]}`, paths, r.ID(), r.ID())); fault.CodeOf(err) != fault.EvidenceNotFoundCode {
-		t.Errorf("a pair that is not there gives %v", err)
+	for _, tt := range []struct {
+		left, right *store.Record
+		want        []string
+	}{
+		{r, r, []string{"the left bundle", `"bundle":` + quoted(a), `"side":"left"`, `"pointer":"/pairs/0/left_evidence_id"`, "exchange"}},
+		{l, onlyLeft, []string{"the right bundle", `"bundle":` + quoted(b), `"side":"right"`, onlyLeft.ID().String(), "exchange"}},
+		{absent, r, []string{"the left bundle", absent.ID().String(), "lists the ids"}},
+	} {
+		_, err := c.call("compare_bundles", fmt.Sprintf(`{%s,"pairs":[{"left_evidence_id":%q,"right_evidence_id":%q}]}`, paths, tt.left.ID(), tt.right.ID()))
+		f := faultOf(t, err)
+		for _, want := range append(tt.want, `"reason":"missing"`) {
+			if f.Code != fault.EvidenceNotFoundCode || !strings.Contains(string(f.JSON()), want) {
+				t.Errorf("a pair that is not there gives %s, without %s", f.JSON(), want)
+			}
+		}
 	}
 	same := result[*tool.CompareBundlesOutput](t, c.must("compare_bundles", `{"left":`+quoted(a)+`,"right":`+quoted(a)+`}`))
 	if same.Status != "unchanged" || same.Left != (tool.CompareBundlesOutputLeft)(same.Right) {

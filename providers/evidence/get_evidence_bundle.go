@@ -3,6 +3,7 @@ package evidence
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"rea/generated/fault"
 	"rea/generated/model"
@@ -15,12 +16,17 @@ import (
 // GetEvidenceBundle gives the records held now, or what is known of them.
 func (h *Handlers) GetEvidenceBundle(ctx context.Context, in *tool.GetEvidenceBundleInput) (*tool.GetEvidenceBundleOutput, error) {
 	if in.Detail == tool.GetEvidenceBundleInputDetailSummary {
-		return h.summary(ctx, in.Filters)
+		return h.summary(ctx, in)
 	}
-	if in.Filters != nil {
-		return nil, fault.InvalidRequest(fault.InvalidRequestDetails{
-			Pointer: "/filters", Keyword: "detail", Expected: "filters are only taken with detail summary",
-		}, nil)
+	for _, given := range []struct {
+		name string
+		is   bool
+	}{{"filters", in.Filters != nil}, {"offset", in.Offset != nil}, {"limit", in.Limit != nil}} {
+		if given.is {
+			return nil, fault.InvalidRequest(fault.InvalidRequestDetails{
+				Pointer: "/" + given.name, Keyword: "detail", Expected: given.name + " only with detail summary",
+			}, nil)
+		}
 	}
 	return h.complete(ctx)
 }
@@ -62,22 +68,38 @@ func (h *Handlers) checkBudget(size int64) error {
 		return nil
 	}
 	needed := 2 * size
-	return fault.ResourceConstraint(fault.ResourceConstraintDetails{
+	return fault.Advise(fault.ResourceConstraint(fault.ResourceConstraintDetails{
 		Resource: fault.ResourceConstraintDetailsResourceTransport,
-		Reason:   "the complete bundle does not fit the client's receive buffer; detail summary lists the records",
+		Reason:   "the complete bundle does not fit the client's receive buffer",
 		ReportedLimits: fault.ResourceConstraintDetailsReportedLimits{
 			Limit: &h.config.Budget, Needed: &needed,
 		},
-	}, nil)
+	}, nil), "Write it to a file with export_evidence_bundle, or list the records with detail summary and show single ones with inspect_analysis_view.")
 }
 
-func (h *Handlers) summary(ctx context.Context, filters *tool.GetEvidenceBundleInputFilters) (*tool.GetEvidenceBundleOutput, error) {
-	match, err := matcher(filters)
+// summary lists the records that match, in the order in which they were
+// recorded: as many as were asked for, or else as many as a response can hold.
+func (h *Handlers) summary(ctx context.Context, in *tool.GetEvidenceBundleInput) (*tool.GetEvidenceBundleOutput, error) {
+	match, err := matcher(in.Filters)
 	if err != nil {
 		return nil, err
 	}
-	rows := []tool.GetEvidenceBundleOutputResultRecord{}
+	out := tool.GetEvidenceBundleOutputResult{
+		Detail: tool.GetEvidenceBundleOutputResultDetailSummary, Records: []tool.GetEvidenceBundleOutputResultRecord{},
+	}
+	offset, limit := int64(0), int64(math.MaxInt64)
+	if in.Offset != nil {
+		offset = *in.Offset
+	}
+	room := &room{left: h.config.Budget - summaryHead}
+	if in.Limit != nil {
+		limit = *in.Limit
+	}
+	if in.Limit != nil || h.config.Budget <= 0 {
+		room = nil // what was asked for is delivered or refused, but not cut
+	}
 	known := &parts{providers: map[string]model.Provider{}, subjects: map[string]*model.EvidenceSubject{}}
+	full := false
 	for _, s := range h.ledger().Summaries() {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -85,16 +107,58 @@ func (h *Handlers) summary(ctx context.Context, filters *tool.GetEvidenceBundleI
 		if !match(&s) {
 			continue
 		}
+		out.Total++
+		if out.Total <= offset || full {
+			continue
+		}
 		row, err := known.row(&s)
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, row)
+		fits := room.takes(&row) || len(out.Records) == 0 // so that a next page begins further on
+		if full = int64(len(out.Records)) == limit || !fits; full {
+			continue
+		}
+		out.Records = append(out.Records, row)
 	}
-	return &tool.GetEvidenceBundleOutput{Result: tool.GetEvidenceBundleOutputResult{
-		Detail: tool.GetEvidenceBundleOutputResultDetailSummary, Total: int64(len(rows)), Records: rows,
-	}}, nil
+	out.Offset = min(offset, out.Total)
+	if next := out.Offset + int64(len(out.Records)); next < out.Total {
+		out.NextOffset = &next
+	}
+	return &tool.GetEvidenceBundleOutput{Result: out}, nil
 }
+
+// summaryHead is more than what of a summary is not its rows, and the envelope.
+const summaryHead = 4096
+
+// room is what is left of a response. It counts a row as more than its size on
+// the wire, as structured content and again as lines of text inside a string.
+type room struct {
+	left int64
+	buf  []byte
+}
+
+func (r *room) takes(row *tool.GetEvidenceBundleOutputResultRecord) bool {
+	if r == nil {
+		return true
+	}
+	r.buf = row.AppendJSON(r.buf[:0])
+	n := int64(2*len(r.buf)) + 2
+	for _, b := range r.buf {
+		switch b {
+		case '"', '\\':
+			n++ // escaped
+		case ',', '{', '}', '[', ']':
+			n += lineStart
+		}
+	}
+	r.left -= n
+	return r.left >= 0
+}
+
+// lineStart is a line break inside a string, the indentation of rows, and the
+// space after a name.
+const lineStart = 10
 
 // matcher reads filters, which all have to match exactly.
 func matcher(f *tool.GetEvidenceBundleInputFilters) (func(*store.Summary) bool, error) {
@@ -109,9 +173,16 @@ func matcher(f *tool.GetEvidenceBundleInputFilters) (func(*store.Summary) bool, 
 		}
 		procedure = addr.String()
 	}
+	var id store.ID
+	if f.EvidenceID != nil {
+		var err error
+		if id, err = store.ParseID(*f.EvidenceID); err != nil {
+			return nil, err
+		}
+	}
 	is := func(want *string, have string) bool { return want == nil || *want == have }
 	return func(s *store.Summary) bool {
-		return is(f.EvidenceID, s.ID.String()) && is(f.Operation, s.Operation) && is(f.TargetSHA256, s.SubjectSHA256) &&
+		return (f.EvidenceID == nil || s.ID == id) && is(f.Operation, s.Operation) && is(f.TargetSHA256, s.SubjectSHA256) &&
 			is(f.AnalysisProfileDigest, s.ProfileDigest) && (procedure == "" || s.Procedure != nil && s.Procedure.Address == procedure)
 	}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -27,7 +28,7 @@ func (h *Handlers) InspectAnalysisView(ctx context.Context, in *tool.InspectAnal
 	views, ok := viewsOf[record.Operation]
 	if !ok {
 		return nil, fault.EvidenceNotApplicable(fault.EvidenceNotApplicableDetails{
-			EvidenceID: record.EvidenceID, Operation: record.Operation, Accepted: viewedOperations(), Pointer: "/analysis",
+			EvidenceID: record.EvidenceID, Operation: record.Operation, Accepted: Viewed(), Pointer: "/analysis",
 		}, nil)
 	}
 	v, ok := views[in.View]
@@ -35,6 +36,9 @@ func (h *Handlers) InspectAnalysisView(ctx context.Context, in *tool.InspectAnal
 		return nil, fault.InvalidRequest(fault.InvalidRequestDetails{
 			Pointer: "/view", Keyword: "enum", Expected: "a view of " + record.Operation + ": " + strings.Join(viewNames(views), ", "),
 		}, nil)
+	}
+	if err := checkShape(record); err != nil {
+		return nil, err
 	}
 	result, err := object(record.NormalizedResult)
 	if err != nil {
@@ -63,7 +67,7 @@ func (h *Handlers) InspectAnalysisView(ctx context.Context, in *tool.InspectAnal
 	if out.FactsSHA256, err = digest(facts.value); err != nil {
 		return nil, err
 	}
-	limitations := append([]string{}, record.Limitations...)
+	limitations := parentLimitations(record, in.View)
 	if facts.limitation != "" {
 		limitations = append(limitations, facts.limitation)
 	}
@@ -74,6 +78,30 @@ func (h *Handlers) InspectAnalysisView(ctx context.Context, in *tool.InspectAnal
 		Links:       []string{record.EvidenceID},
 		Subject:     record.Subject,
 	}, nil
+}
+
+// repeated is how many bytes of its parent's limitations a view repeats; the
+// summary has room for more, because it stands for the whole.
+const (
+	repeated        = 512
+	repeatedSummary = 16 << 10
+)
+
+// parentLimitations are those of the analysis, or the first of them and how many
+// more there are.
+func parentLimitations(record *model.EvidenceRecord, view model.AnalysisView) []string {
+	room, where := repeated, "view summary shows them"
+	if view == model.AnalysisViewSummary {
+		room, where = repeatedSummary, "they are in the record itself"
+	}
+	out := []string{}
+	for i, l := range record.Limitations {
+		if room -= len(l); room < 0 {
+			return append(out, fmt.Sprintf("%d more limitations of the analysis apply; %s", len(record.Limitations)-i, where))
+		}
+		out = append(out, l)
+	}
+	return out
 }
 
 func digest(value jsontext.Value) (string, error) {
@@ -333,35 +361,45 @@ func join(values []jsontext.Value) jsontext.Value {
 	return append(out, ']')
 }
 
-// row is the view of one row of a list, by its name.
-type row page
+// row is the view of the rows of a list that have a name.
+type row struct {
+	list page
+	view model.AnalysisView // of the whole list
+}
 
 func (r row) read(result map[string]jsontext.Value, in *tool.InspectAnalysisViewInput) (*facts, error) {
 	if in.Name == nil {
 		return nil, fault.InvalidRequest(fault.InvalidRequestDetails{
-			Pointer: "/name", Keyword: "required", Expected: "the name of the row that the view selects",
+			Pointer: "/name", Keyword: "required", Expected: fmt.Sprintf("the name of one of the %s; view %s lists them", r.list, r.view),
 		}, nil)
 	}
-	list, err := page(r).list(result)
+	list, err := r.list.list(result)
 	if err != nil || list.unavailable != "" {
 		return unavailable(model.AnalysisViewResultUnitValue, list.unavailable), err
 	}
+	held := list.start == 0 && list.total != nil && *list.total == int64(len(list.rows))
 	var found []jsontext.Value
+	nearest := nearestNames{wanted: *in.Name}
 	for _, item := range list.rows {
 		fields, err := object(item)
 		if err != nil {
 			return nil, err
 		}
-		if text(fields["name"]) == *in.Name {
+		name := text(fields["name"])
+		if name == *in.Name {
 			found = append(found, item)
 		}
+		nearest.add(name)
 	}
 	if len(found) == 0 {
-		return nil, fault.NameNotFound(fault.NameNotFoundDetails{Name: *in.Name, Nearest: []string{}}, nil)
+		action := fmt.Sprintf("View %s lists the names of the %s, by pages with offset and limit.", r.view, r.list)
+		if !held {
+			action += " The record does not hold all of them; repeat the analysis for the others."
+		}
+		return nil, fault.Advise(fault.NameNotFound(fault.NameNotFoundDetails{Name: *in.Name, Nearest: nearest.names()}, nil), action)
 	}
 	n := int64(len(found))
-	return &facts{value: join(found), unit: model.AnalysisViewResultUnitRows, total: &n, returned: n,
-		complete: list.start == 0 && list.total != nil && *list.total == int64(len(list.rows))}, nil
+	return &facts{value: join(found), unit: model.AnalysisViewResultUnitRows, total: &n, returned: n, complete: held}, nil
 }
 
 // code is the view of a text that is paged by UTF-16 code units.

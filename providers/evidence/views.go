@@ -7,28 +7,35 @@ import (
 	"rea/generated/model"
 )
 
+// The operations that have views.
+const (
+	layoutOperation      = "inspect_binary_layout"
+	applicationOperation = "analyze_javascript_application"
+	dossierOperation     = "analyze_function"
+)
+
 // viewsOf says which views the results of an operation have, and where in the
 // result the facts of each lie.
 var viewsOf = map[string]map[model.AnalysisView]view{
-	"inspect_binary_layout": {
+	layoutOperation: {
 		model.AnalysisViewSummary:     overview{members{"target", "mitigations", "libraries", "rpaths"}, []page{"exports", "imports", "relocations", "sections", "segments", "symbols"}},
 		model.AnalysisViewSegments:    page("segments"),
 		model.AnalysisViewSections:    page("sections"),
-		model.AnalysisViewSection:     row("sections"),
+		model.AnalysisViewSection:     row{"sections", model.AnalysisViewSections},
 		model.AnalysisViewSymbols:     page("symbols"),
-		model.AnalysisViewSymbol:      row("symbols"),
+		model.AnalysisViewSymbol:      row{"symbols", model.AnalysisViewSymbols},
 		model.AnalysisViewImports:     page("imports"),
 		model.AnalysisViewExports:     page("exports"),
 		model.AnalysisViewRelocations: page("relocations"),
 		model.AnalysisViewMitigations: page("mitigations"),
 		model.AnalysisViewLinkage:     members{"libraries", "rpaths"},
 	},
-	"analyze_javascript_application": {
+	applicationOperation: {
 		model.AnalysisViewSummary: applicationSummary{},
 		model.AnalysisViewModules: applicationModules{},
 		model.AnalysisViewModule:  applicationModule{},
 	},
-	"analyze_function": {
+	dossierOperation: {
 		model.AnalysisViewSummary: overview{
 			members{"procedure", "classification", "signature", "figures", "ranges", "source_file"},
 			[]page{
@@ -52,8 +59,8 @@ var viewsOf = map[string]map[model.AnalysisView]view{
 	},
 }
 
-// viewedOperations are the operations that have views, sorted.
-func viewedOperations() []string { return slices.Sorted(maps.Keys(viewsOf)) }
+// Viewed are the operations whose records have views, sorted.
+func Viewed() []string { return slices.Sorted(maps.Keys(viewsOf)) }
 
 func viewNames(views map[model.AnalysisView]view) []string {
 	names := make([]string, 0, len(views))

@@ -1,8 +1,10 @@
 package session
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -48,7 +50,7 @@ type eng struct {
 }
 
 func (e *eng) Profile() model.AnalysisProfile {
-	return model.AnalysisProfile{Provider: model.Provider{ID: e.provider.id, Name: e.provider.id, Version: &e.provider.version}, Digest: strings.Repeat("d", 64)}
+	return engine.NewProfile(model.Provider{ID: e.provider.id, Name: e.provider.id, Version: &e.provider.version}, nil)
 }
 func (e *eng) Capabilities() []model.EngineCapability { return e.provider.Describe().Capabilities }
 func (e *eng) Activity() engine.Activity              { return engine.Activity{Status: "idle"} }
@@ -334,15 +336,18 @@ func TestSnapshot_refusals(t *testing.T) {
 		_, err := b.call("open_binary", `{"path":`+quoted(path)+`,"snapshot_path":`+quoted(snapshot)+`}`)
 		return err
 	}
-	for name, snapshot := range map[string]string{
-		"missing":   filepath.Join(dir, "none"),
-		"directory": dir,
-		"empty":     write("empty", ""),
-		"other":     write("other", "hello\nworld"),
-		"cut":       write("cut", string(content[:len(content)-5])),
-		"flipped":   write("flipped", strings.Replace(string(content), `"list_names"`, `"list_names2"`, 1)),
+	for name, tt := range map[string]struct{ path, code, kind string }{
+		"missing":   {filepath.Join(dir, "none"), "snapshot_unavailable", "missing"},
+		"directory": {dir, "snapshot_unavailable", "not_regular"},
+		"empty":     {write("empty", ""), "snapshot_mismatch", "not_a_snapshot"},
+		"other":     {write("other", "hello\nworld"), "snapshot_mismatch", "not_a_snapshot"},
+		"no_line":   {write("no_line", strings.Repeat("x", 1<<20)), "snapshot_mismatch", "not_a_snapshot"},
+		"cut":       {write("cut", string(content[:len(content)-5])), "snapshot_mismatch", "damaged"},
+		"flipped":   {write("flipped", strings.Replace(string(content), `"list_names"`, `"list_names2"`, 1)), "snapshot_mismatch", "damaged"},
 	} {
-		if err := opening(target, snapshot); fault.CodeOf(err) != fault.SnapshotMismatchCode {
+		err := opening(target, tt.path)
+		var f *fault.Error
+		if !errors.As(err, &f) || string(f.Code) != tt.code || !strings.Contains(string(f.JSON()), `"kind":"`+tt.kind+`"`) || !strings.Contains(f.Message, tt.path) {
 			t.Errorf("%s gives %v", name, err)
 		}
 	}
@@ -359,5 +364,88 @@ func TestSnapshot_refusals(t *testing.T) {
 	b.engine.version = "1"
 	if err := opening(target, good); err != nil {
 		t.Errorf("the good snapshot gives %v", err)
+	}
+}
+
+// Overwriting is for what rea wrote: never for the open target, whatever its
+// name, nor for files of others.
+func TestSnapshot_overwrites_only_its_own(t *testing.T) {
+	b := newBench(t)
+	target, dir := b.file("x"), t.TempDir()
+	b.open(target, "")
+	b.must("list_names", `{}`)
+	link := filepath.Join(dir, "link")
+	if err := os.Link(target, link); err != nil {
+		t.Fatal(err)
+	}
+	write := func(name, content string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for _, path := range []string{target, link, write("notes.txt", "mine"), write("data.json", `{"bundle_version":"mine"}`)} {
+		before, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = b.call("close_binary", `{"overwrite":true,"snapshot_path":`+quoted(path)+`}`)
+		var f *fault.Error
+		if !errors.As(err, &f) || !strings.Contains(string(f.JSON()), `"kind":"protected"`) {
+			t.Errorf("%s gives %v", path, err)
+		}
+		if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
+			t.Errorf("%s was changed: %v", path, err)
+		}
+		if isTarget := path == target || path == link; isTarget != strings.Contains(f.Message, "the open target") {
+			t.Errorf("%s is refused as %s", path, f.Message)
+		}
+	}
+	if !b.status("{}").Open {
+		t.Fatal("a refused save closed the target")
+	}
+	b.must("close_binary", `{"overwrite":true,"snapshot_path":`+quoted(write("empty", ""))+`}`)
+}
+
+// A snapshot is read with the eyes with which records are read that are given as
+// inputs: one that is sealed well but claims an engine that it was not made by
+// is not used.
+func TestSnapshot_with_false_claims(t *testing.T) {
+	b := newBench(t)
+	target, dir := b.file("x"), t.TempDir()
+	good, forged := filepath.Join(dir, "good"), filepath.Join(dir, "forged")
+	b.open(target, "")
+	b.must("list_names", `{}`)
+	b.must("close_binary", `{"snapshot_path":`+quoted(good)+`}`)
+	content, err := os.ReadFile(good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, bundle, _ := bytes.Cut(content, []byte("\n"))
+	l := evidence.NewLedger(t.TempDir(), 0)
+	defer l.Clear()
+	var sealed *evidence.Record
+	if _, err := evidence.ReadBundle(t.Context(), bytes.NewReader(bundle), evidence.DefaultImportLimits, func(r *evidence.Record) error {
+		sealed, err = evidence.Seal(bytes.Replace(r.Bytes(), []byte(`"authority":"shipped-artifact"`), []byte(`"authority":"controlled-replay"`), 1))
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Append(sealed); err != nil {
+		t.Fatal(err)
+	}
+	out := bytes.NewBuffer(append(head, '\n'))
+	view := l.View()
+	defer view.Close()
+	if _, err := view.WriteBundle(t.Context(), out); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(forged, out.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = b.call("open_binary", `{"path":`+quoted(target)+`,"snapshot_path":`+quoted(forged)+`}`)
+	if fault.CodeOf(err) != fault.SnapshotMismatchCode || !strings.Contains(err.Error(), "/authority") {
+		t.Errorf("gives %v", err)
 	}
 }

@@ -163,12 +163,12 @@ func TestBudget(t *testing.T) {
 	if !Budget(r.Size()).Fits(r) || Budget(r.Size()-1).Fits(r) {
 		t.Error("the budget is not exact")
 	}
-	f := Budget(100).Refuse(r, "ev_"+strings.Repeat("0", 64), "too much")
+	f := Budget(100).Refuse(r, "ev_"+strings.Repeat("0", 64), "too much", "ask for less")
 	if f.Code != fault.ResourceConstraintCode {
 		t.Errorf("code is %s", f.Code)
 	}
 	doc := string(f.JSON())
-	for _, want := range []string{`"resource":"transport"`, `"evidence_reference":{"kind":"retained-evidence","evidence_id":"ev_000`, `"limit":100`, fmt.Sprintf(`"needed":%d`, r.Size()), "inspect_analysis_view", "export_evidence_bundle"} {
+	for _, want := range []string{`"resource":"transport"`, `"evidence_reference":{"kind":"retained-evidence","evidence_id":"ev_000`, `"limit":100`, fmt.Sprintf(`"needed":%d`, r.Size()), `"action":"ask for less"`} {
 		if !strings.Contains(doc, want) {
 			t.Errorf("%s lacks %s", doc, want)
 		}

@@ -97,8 +97,8 @@ func (r *Result) Size() int64 { return r.size + Envelope }
 func (b Budget) Fits(r *Result) bool { return r.Size() <= int64(b) }
 
 // Refuse is the fault for a result that does not fit. evidenceID, unless "",
-// names the record that holds it completely.
-func (b Budget) Refuse(r *Result, evidenceID, reason string) *fault.Error {
+// names the record to go on with, and action says how.
+func (b Budget) Refuse(r *Result, evidenceID, reason, action string) *fault.Error {
 	limit, needed := int64(b), r.Size()
 	d := fault.ResourceConstraintDetails{
 		Resource: fault.ResourceConstraintDetailsResourceTransport,
@@ -111,7 +111,11 @@ func (b Budget) Refuse(r *Result, evidenceID, reason string) *fault.Error {
 	if evidenceID != "" {
 		d.ReportedLimits.EvidenceReference = &model.EvidenceReference{EvidenceID: evidenceID}
 	}
-	return fault.ResourceConstraint(d, nil).(*fault.Error)
+	f := fault.ResourceConstraint(d, nil).(*fault.Error)
+	if action != "" {
+		f.Remediation.Action = action
+	}
+	return f
 }
 
 // WriteMembers writes the members of the tools/call result, without the braces

@@ -40,6 +40,8 @@ type Config struct {
 	// Ephemeral says that the session ends with the call, so that nothing can be
 	// asked of a record later.
 	Ephemeral bool
+	// Viewed are the operations whose records inspect_analysis_view shows, sorted.
+	Viewed []string
 	// Log receives what callers are not told, such as the stack of a panic; nil discards it.
 	Log *slog.Logger
 }

@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"rea/generated/fault"
@@ -66,7 +68,7 @@ type eng struct {
 
 func (e *eng) Profile() model.AnalysisProfile {
 	version := "7"
-	return model.AnalysisProfile{Provider: model.Provider{ID: e.provider.id, Name: e.provider.id, Version: &version}, Digest: strings.Repeat("d", 64)}
+	return engine.NewProfile(model.Provider{ID: e.provider.id, Name: e.provider.id, Version: &version}, nil)
 }
 func (e *eng) Capabilities() []model.EngineCapability { return e.provider.capabilities }
 func (e *eng) Close() error                           { return nil }
@@ -251,6 +253,7 @@ func TestCall_maps_errors(t *testing.T) {
 		{"wrapped_fault", fmt.Errorf("reading: %w", own), fault.DocumentNotFoundCode},
 		{"cancelled", fmt.Errorf("reading: %w", context.Canceled), fault.CancelledCode},
 		{"deadline", context.DeadlineExceeded, fault.ExecutionFailureCode},
+		{"storage", fmt.Errorf("keeping: %w", &evidence.StorageError{Dir: "/full", Err: syscall.ENOSPC}), fault.ResourceConstraintCode},
 		{"integrity", &evidence.IntegrityError{Pointer: "/x", Reason: "r"}, fault.EvidenceIntegrityMismatchCode},
 		{"other", errors.New(strings.Repeat("long ", 1000)), fault.ExecutionFailureCode},
 	} {
@@ -264,6 +267,47 @@ func TestCall_maps_errors(t *testing.T) {
 	}
 	if b.Session().Ledger().Len() != 0 {
 		t.Error("a failed call was recorded")
+	}
+	// A full disk is told with its place and a way out.
+	b.native.documents = func(context.Context) (*tool.Finding[tool.ListDocumentsOutput], error) {
+		return nil, &evidence.StorageError{Dir: "/full", Err: &os.PathError{Op: "write", Path: "/full/#1", Err: syscall.ENOSPC}}
+	}
+	_, err := b.Call(t.Context(), "list_documents", nil)
+	var f *fault.Error
+	if !errors.As(err, &f) {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"resource":"storage"`, `no space left on device`, "Free space in /full", "TMPDIR"} {
+		if doc := string(f.JSON()); !strings.Contains(doc, want) {
+			t.Errorf("a full disk gives %s, without %s", doc, want)
+		}
+	}
+}
+
+// What does not fit into a response leads to what can be asked for in its place.
+func TestFollowUp(t *testing.T) {
+	b := newBench(t)
+	b.config.Viewed = []string{"list_documents"}
+	b.open(t, "x")
+	listed := b.call(t, "list_documents", "")
+	viewed := b.FollowUp(listed)
+	if viewed.EvidenceID != listed.Record.ID().String() || !strings.Contains(viewed.Action, "inspect_analysis_view with this reference") {
+		t.Errorf("a record with views leads to %+v", viewed)
+	}
+	b.config.Viewed = []string{"analyze_function"}
+	if other := b.FollowUp(listed); other.EvidenceID != listed.Record.ID().String() || !strings.Contains(other.Action, "inspect_analysis_view takes records of analyze_function, not of list_documents") {
+		t.Errorf("a record without views leads to %+v", other)
+	}
+	parent := evidence.ID{7}.String()
+	view := &Outcome{
+		Spec: &tool.Spec{Name: "inspect_analysis_view"}, Record: listed.Record,
+		Output: &tool.InspectAnalysisViewOutput{ParentEvidenceID: parent},
+	}
+	if next := b.FollowUp(view); next.EvidenceID != parent || !strings.Contains(next.Action, "smaller limit") {
+		t.Errorf("a view leads to %+v", next)
+	}
+	if next := b.FollowUp(&Outcome{Spec: &tool.Spec{Name: "get_evidence_bundle"}}); next.EvidenceID != "" || !strings.Contains(next.Action, "export_evidence_bundle") {
+		t.Errorf("what is not recorded leads to %+v", next)
 	}
 }
 
@@ -350,6 +394,27 @@ func TestCall_evidence_inputs(t *testing.T) {
 	_, err = b.Call(t.Context(), "compare_functions", fmt.Appendf(nil, `{"left":{"kind":"retained-evidence","evidence_id":%q},"right":%s}`, missing, reference))
 	if !errors.As(err, &f) || f.Code != fault.EvidenceNotFoundCode || !strings.Contains(string(f.JSON()), missing) || !strings.Contains(string(f.JSON()), `"reason":"missing"`) {
 		t.Errorf("a missing record gives %v", err)
+	}
+	// A command has no earlier records, and says what it takes.
+	b.config.Ephemeral = true
+	_, err = b.Call(t.Context(), "compare_functions", fmt.Appendf(nil, `{"left":{"kind":"retained-evidence","evidence_id":%q},"right":%s}`, missing, reference))
+	if !errors.As(err, &f) || f.Code != fault.EvidenceNotFoundCode || !strings.Contains(f.Remediation.Action, "@FILE") {
+		t.Errorf("on the command line a missing record gives %v", err)
+	}
+	b.config.Ephemeral = false
+	// What is sealed well but was not made so is refused in both forms.
+	forgery, err := evidence.Seal(bytes.Replace(record.Bytes(), []byte(`"authority":"shipped-artifact"`), []byte(`"authority":"external-service"`), 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Session().Ledger().Append(forgery); err != nil {
+		t.Fatal(err)
+	}
+	for _, right := range []string{string(forgery.Bytes()), fmt.Sprintf(`{"kind":"retained-evidence","evidence_id":%q}`, forgery.ID())} {
+		_, err = b.Call(t.Context(), "compare_functions", fmt.Appendf(nil, `{"left":%s,"right":%s}`, reference, right))
+		if !errors.As(err, &f) || f.Code != fault.EvidenceIntegrityMismatchCode || f.Details.(*fault.EvidenceIntegrityMismatchDetails).Pointer != "/right/authority" {
+			t.Errorf("false authority gives %v", err)
+		}
 	}
 	if _, err := b.Session().Close(t.Context(), nil); err != nil {
 		t.Fatal(err)

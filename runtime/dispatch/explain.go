@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"syscall"
 
 	"rea/generated/fault"
 	"rea/generated/model"
@@ -32,12 +31,13 @@ func (d *Dispatcher) explain(ctx context.Context, spec *tool.Spec, err error) er
 	}
 	var file *publish.Error
 	if errors.As(err, &file) {
-		return fault.ArtifactOperationFailed(fault.ArtifactOperationFailedDetails{
+		return fault.Advise(fault.ArtifactOperationFailed(fault.ArtifactOperationFailedDetails{
 			Operation: "write", Path: session.Printable(file.Path), Reason: file.Reason,
 			Kind: fault.ArtifactOperationFailedDetailsKind(file.Kind),
-		}, err)
+		}, err), wayOut(file.Kind))
 	}
-	if errors.Is(err, evidence.ErrFull) || errors.Is(err, syscall.ENOSPC) {
+	var stored *evidence.StorageError
+	if errors.Is(err, evidence.ErrFull) || errors.As(err, &stored) {
 		return storage(err)
 	}
 	var argument *model.InvalidError
@@ -46,6 +46,26 @@ func (d *Dispatcher) explain(ctx context.Context, spec *tool.Spec, err error) er
 	}
 	d.config.Log.Error("unexplained error", "tool", spec.Name, "error", err)
 	return failure(spec.Name, err)
+}
+
+// wayOut says what to do when a file was not written; nothing of what was there
+// has changed.
+func wayOut(kind publish.Kind) string {
+	switch kind {
+	case publish.Exists:
+		return "Choose another path, or have the file replaced with overwrite."
+	case publish.Protected:
+		return "Choose another path; the file was not changed."
+	case publish.NoSpace:
+		return "Free space on the file system of the path, or choose a path on another; nothing was changed."
+	case publish.Symlink:
+		return "Give the path that the link leads to; nothing was changed."
+	case publish.Missing:
+		return "Make the directory first, or choose another path."
+	case publish.Permission:
+		return "Choose a path in a directory that you may write to; nothing was changed."
+	}
+	return "Choose another path; nothing was changed."
 }
 
 func cancelled(ctx context.Context) error {

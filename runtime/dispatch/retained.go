@@ -11,26 +11,33 @@ import (
 	"rea/generated/tool"
 	"rea/generated/wire"
 	"rea/runtime/evidence"
+	"rea/runtime/evidence/claims"
 )
 
 // resolve replaces references to retained Evidence by the records, and holds
-// records that came inline to their identity.
+// records that came inline to their identity. In both forms a record must be
+// one that its operation could have made: retained ones may have been imported.
 func (d *Dispatcher) resolve(b *tool.Binding, in wire.Appender) error {
 	if b.Evidence == nil {
 		return nil
 	}
 	for i, place := range b.Evidence(in) {
+		var record *model.EvidenceRecord
 		switch v := (*place).(type) {
 		case *model.EvidenceReference:
-			record, err := d.Retained(v.EvidenceID)
+			retained, err := d.Retained(v.EvidenceID)
 			if err != nil {
 				return err
 			}
-			*place = record
+			record, *place = retained, retained
 		case *model.EvidenceRecord:
 			if _, err := evidence.Verify(v.AppendJSON(nil)); err != nil {
 				return integrity(pointerOf(b.Spec, i), err)
 			}
+			record = v
+		}
+		if e := claims.Check(record); e != nil {
+			return integrity(pointerOf(b.Spec, i), e)
 		}
 	}
 	return nil
@@ -43,10 +50,12 @@ func (d *Dispatcher) Retained(id string) (*model.EvidenceRecord, error) {
 		return nil, notHeld(id)
 	}
 	record, err := d.config.Session.Ledger().Get(parsed)
-	if errors.Is(err, evidence.ErrNotHeld) {
+	switch {
+	case errors.Is(err, evidence.ErrNotHeld) && d.config.Ephemeral:
+		return nil, fault.Advise(notHeld(id), "A command holds no earlier records: give the complete record, as JSON or @FILE with what --format json printed.")
+	case errors.Is(err, evidence.ErrNotHeld):
 		return nil, notHeld(id)
-	}
-	if err != nil {
+	case err != nil:
 		return nil, err
 	}
 	m, err := record.Decode()
@@ -97,7 +106,7 @@ func (d *Dispatcher) RetainFault(_ context.Context, name string, f *fault.Error)
 		NormalizedResult: f.JSON(),
 		Confidence:       model.EvidenceConfidenceObserved,
 		Authority:        model.EvidenceAuthorityAnalystInference,
-		Provider:         model.Provider{ID: providerID, Name: providerID, Version: &d.config.Version},
+		Provider:         model.Provider{ID: claims.Own, Name: claims.Own, Version: &d.config.Version},
 		Environment:      d.environment(),
 	}
 	sealed, err := evidence.Seal(record.AppendJSON(nil))

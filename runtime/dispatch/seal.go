@@ -14,11 +14,9 @@ import (
 	"rea/generated/tool"
 	"rea/generated/wire"
 	"rea/runtime/evidence"
+	"rea/runtime/evidence/claims"
 	"rea/runtime/session"
 )
-
-// providerID names rea itself as what produced a finding, where no engine did.
-const providerID = "rea"
 
 // blankID holds the place of an id in a document until it is known.
 var blankID = evidence.ID{}.String()
@@ -33,7 +31,7 @@ func (d *Dispatcher) seal(ctx context.Context, call *session.Call, spec *tool.Sp
 		Confidence:       cmpOr(result.Confidence, spec.Evidence.Confidence),
 		Authority:        spec.Evidence.Authority,
 		Subject:          result.Subject,
-		Provider:         model.Provider{ID: providerID, Name: providerID, Version: &d.config.Version},
+		Provider:         model.Provider{ID: claims.Own, Name: claims.Own, Version: &d.config.Version},
 		Limitations:      result.Limitations,
 		Locations:        result.Locations,
 		EvidenceLinks:    links(result.Links),
@@ -94,16 +92,21 @@ func links(ids []string) []string {
 	return slices.Compact(ids)
 }
 
-// storage is the fault for a record that cannot be kept.
+// storage is the fault for records that cannot be kept.
 func storage(err error) error {
-	resource := fault.ResourceConstraintDetailsResourceMemory
-	if errors.Is(err, evidence.ErrFull) {
-		resource = fault.ResourceConstraintDetailsResourceEntries
+	d := fault.ResourceConstraintDetails{Resource: fault.ResourceConstraintDetailsResourceMemory}
+	action := "Export what is worth keeping with export_evidence_bundle, clear the connection with close_binary, and repeat the call."
+	var files *evidence.StorageError
+	switch {
+	case errors.As(err, &files):
+		d.Resource = fault.ResourceConstraintDetailsResourceStorage
+		action = fmt.Sprintf("Free space in %s, or start rea with TMPDIR set to a directory that has more; records that were held before are untouched.", session.Printable(files.Dir))
+	case errors.Is(err, evidence.ErrFull):
+		limit := int64(evidence.MaxRecords)
+		d.Resource, d.ReportedLimits.Limit = fault.ResourceConstraintDetailsResourceEntries, &limit
 	}
-	return fault.ResourceConstraint(fault.ResourceConstraintDetails{
-		Resource: resource,
-		Reason:   "the record cannot be kept: " + bounded(err.Error()),
-	}, err)
+	d.Reason = "records cannot be kept: " + bounded(err.Error())
+	return fault.Advise(fault.ResourceConstraint(d, err), action)
 }
 
 // parameters is the input as a record holds it: defaults applied, local paths

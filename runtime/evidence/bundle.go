@@ -73,8 +73,7 @@ func (m *manifest) add(id ID, digest [sha256.Size]byte) {
 
 // head is the canonical bundle up to its first record.
 func (m *manifest) head() []byte {
-	out := []byte(`{"bundle_version":`)
-	out = strconv.AppendInt(out, BundleVersion, 10)
+	out := strconv.AppendInt([]byte(bundleStart), BundleVersion, 10)
 	out = append(out, `,"manifest":{"ids_sha256":"`...)
 	out = hex.AppendEncode(out, m.ids.Sum(nil))
 	out = append(out, `","records":`...)
@@ -105,6 +104,17 @@ func (v *View) Records() iter.Seq2[*Record, error] {
 			}
 		}
 	}
+}
+
+// bundleStart begins a bundle of any version.
+const bundleStart = `{"bundle_version":`
+
+// IsBundle reports whether the first bytes of a document, at least 32 of them
+// where there are so many, are those of a bundle.
+func IsBundle(start []byte) bool {
+	version, ok := bytes.CutPrefix(start, []byte(bundleStart))
+	rest := bytes.TrimLeft(version, "0123456789")
+	return ok && len(rest) < len(version) && bytes.HasPrefix(rest, []byte(`,"m`))
 }
 
 // tail ends a bundle.

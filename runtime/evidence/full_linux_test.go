@@ -20,7 +20,8 @@ func TestLedger_full_disk(t *testing.T) {
 	if _, err := l.Append(kept); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.Append(numbered(t, 2, 2<<20)); !errors.Is(err, syscall.ENOSPC) {
+	_, err := l.Append(numbered(t, 2, 2<<20))
+	if stored := new(StorageError); !errors.Is(err, syscall.ENOSPC) || !errors.As(err, &stored) || stored.Dir != dir {
 		t.Errorf("a record that does not fit gives %v", err)
 	}
 	small := numbered(t, 3, 100)

@@ -1,7 +1,9 @@
 package evidence
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"sync/atomic"
 )
@@ -11,6 +13,7 @@ import (
 // the last holder lets go of it.
 type segment struct {
 	file *os.File
+	dir  string
 	size int64 // owned by the writer
 	refs atomic.Int64
 }
@@ -24,9 +27,9 @@ func newSegment(dir string) (*segment, error) {
 	}
 	file, err := openUnnamed(dir)
 	if err != nil {
-		return nil, fmt.Errorf("making room for evidence: %w", err)
+		return nil, &StorageError{Dir: dir, Err: err}
 	}
-	s := &segment{file: file}
+	s := &segment{file: file, dir: dir}
 	s.refs.Store(1)
 	return s, nil
 }
@@ -44,7 +47,7 @@ func (s *segment) write(p []byte) (int64, error) {
 	at := s.size
 	if _, err := s.file.WriteAt(p, at); err != nil {
 		s.file.Truncate(at) // frees what a full disk took; the offset decides, not the size
-		return 0, fmt.Errorf("storing evidence: %w", err)
+		return 0, &StorageError{Dir: s.dir, Err: err}
 	}
 	s.size = at + int64(len(p))
 	return at, nil
@@ -57,3 +60,19 @@ func (s *segment) read(p []byte, at int64) error {
 	}
 	return nil
 }
+
+// A StorageError is a failure to keep the bytes of records in a file.
+type StorageError struct {
+	Dir string // where the file is
+	Err error
+}
+
+func (e *StorageError) Error() string {
+	cause := e.Err
+	if file := new(fs.PathError); errors.As(cause, &file) {
+		cause = file.Err
+	}
+	return fmt.Sprintf("storing evidence in %q: %v", e.Dir, cause)
+}
+
+func (e *StorageError) Unwrap() error { return e.Err }

@@ -142,11 +142,8 @@ func (s *server) deliver(ctx context.Context, name string, out *dispatch.Outcome
 	if s.config.Budget.Fits(result) {
 		return result, nil
 	}
-	id, reason := "", "the complete result does not fit the client's receive buffer"
-	if out.Record != nil {
-		id = out.Record.ID().String()
-	}
-	return delivery.Failure(s.config.Budget.Refuse(result, id, reason))
+	next := s.config.Dispatcher.FollowUp(out)
+	return delivery.Failure(s.config.Budget.Refuse(result, next.EvidenceID, "the complete result does not fit the client's receive buffer", next.Action))
 }
 
 func (s *server) success(name string, out *dispatch.Outcome) (*delivery.Result, error) {
@@ -171,11 +168,13 @@ func (s *server) deliverFault(ctx context.Context, name string, err error) (*del
 		return result, nil
 	}
 	reason := fmt.Sprintf("the diagnostic %s does not fit the client's receive buffer", f.Code)
+	action := "Write the complete diagnostic, a record of this connection, to a file with export_evidence_bundle."
 	id, err := s.config.Dispatcher.RetainFault(context.WithoutCancel(ctx), name, f)
 	if err != nil {
 		reason += "; it could not be retained: " + err.Error()
+		action = f.Remediation.Action
 	}
-	return delivery.Failure(s.config.Budget.Refuse(result, id, reason))
+	return delivery.Failure(s.config.Budget.Refuse(result, id, reason, action))
 }
 
 // memo keeps the last prepared result of tools whose answer rarely changes, so

@@ -2,12 +2,16 @@ package session
 
 import (
 	"bufio"
+	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +20,7 @@ import (
 	"rea/generated/fault"
 	"rea/generated/wire"
 	"rea/runtime/evidence"
+	"rea/runtime/evidence/claims"
 	"rea/runtime/evidence/publish"
 )
 
@@ -89,6 +94,20 @@ func (b *Binding) Remember(operation string, parameters []byte, id evidence.ID) 
 	b.reuse.made[newQuestion(operation, parameters)] = id
 }
 
+// Unsaved is how many reusable results the binding has that are in no snapshot
+// it was opened with.
+func (b *Binding) Unsaved() int {
+	b.reuse.mu.Lock()
+	defer b.reuse.mu.Unlock()
+	n := 0
+	for q := range b.reuse.made {
+		if _, ok := b.reuse.found[q]; !ok {
+			n++
+		}
+	}
+	return n
+}
+
 // takeMade is a copy of what was made, for a binding that goes on.
 func (r *reuse) takeMade() map[question]evidence.ID {
 	r.mu.Lock()
@@ -108,34 +127,55 @@ func (b *Binding) forgetSnapshot() {
 	}
 }
 
-// loadSnapshot reads the snapshot at path for b. It fails with
-// snapshot_mismatch when the snapshot is of something else.
-func (s *Session) loadSnapshot(ctx context.Context, b *Binding, path string) error {
-	mismatch := func(format string, args ...any) error {
-		return fault.SnapshotMismatch(fault.SnapshotMismatchDetails{Path: Printable(path), Reason: fmt.Sprintf(format, args...)}, nil)
+// openSnapshot opens a file that has to be a regular one. It fails with
+// snapshot_unavailable.
+func openSnapshot(path string) (*os.File, error) {
+	refuse := func(kind fault.SnapshotUnavailableDetailsKind, reason string, cause error) (*os.File, error) {
+		return nil, fault.SnapshotUnavailable(fault.SnapshotUnavailableDetails{Path: Printable(path), Reason: reason, Kind: kind}, cause)
 	}
 	file, err := openFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return refuse(fault.SnapshotUnavailableDetailsKindMissing, reason(err), err)
+	case errors.Is(err, fs.ErrPermission):
+		return refuse(fault.SnapshotUnavailableDetailsKindPermission, reason(err), err)
+	case err != nil:
+		return refuse(fault.SnapshotUnavailableDetailsKindIo, reason(err), err)
+	}
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		file.Close()
+		return refuse(fault.SnapshotUnavailableDetailsKindNotRegular, "it is not a regular file", err)
+	}
+	return file, nil
+}
+
+// loadSnapshot reads the snapshot at path for b. It fails with
+// snapshot_unavailable, or with snapshot_mismatch when the file is no snapshot
+// or one of something else.
+func (s *Session) loadSnapshot(ctx context.Context, b *Binding, path string) error {
+	mismatch := func(kind fault.SnapshotMismatchDetailsKind, format string, args ...any) error {
+		return fault.SnapshotMismatch(fault.SnapshotMismatchDetails{Path: Printable(path), Reason: fmt.Sprintf(format, args...), Kind: kind}, nil)
+	}
+	const damaged, producer = fault.SnapshotMismatchDetailsKindDamaged, fault.SnapshotMismatchDetailsKindProducer
+	file, err := openSnapshot(path)
 	if err != nil {
-		return mismatch("%s", reason(err))
+		return err
 	}
 	defer file.Close()
-	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return mismatch("it is not a regular file")
-	}
 	in := bufio.NewReaderSize(file, 1<<16)
-	line, err := in.ReadString('\n')
-	digest, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), snapshotHead)
+	line, err := readLine(in)
+	digest, ok := strings.CutPrefix(line, snapshotHead)
 	switch {
 	case err != nil || !ok || len(digest) != 2*sha256.Size:
-		return mismatch("it is not a snapshot of this version")
+		return mismatch(fault.SnapshotMismatchDetailsKindNotASnapshot, "it is not a snapshot of this version")
 	case digest != b.Target.SHA256:
-		return mismatch("it was made from a file with SHA-256 %s, and this one has %s", digest, b.Target.SHA256)
+		return mismatch(fault.SnapshotMismatchDetailsKindTarget, "it was made from a file with SHA-256 %s, and this one has %s", digest, b.Target.SHA256)
 	}
 	ledger := evidence.NewLedger("", 0)
 	found := map[question]evidence.ID{}
 	_, err = evidence.ReadBundle(ctx, in, evidence.DefaultImportLimits, func(r *evidence.Record) error {
 		if why := s.unfit(b, r); why != "" {
-			return mismatch("%s", why)
+			return mismatch(producer, "%s", why)
 		}
 		found[newQuestion(r.Operation(), r.Member("parameters"))] = r.ID()
 		_, err := ledger.Append(r)
@@ -144,13 +184,26 @@ func (s *Session) loadSnapshot(ctx context.Context, b *Binding, path string) err
 	if err != nil {
 		ledger.Clear()
 		if e, ok := evidence.AsIntegrity(err); ok {
-			return mismatch("it is damaged at %q: %s", e.Pointer, e.Reason)
+			return mismatch(damaged, "it is damaged at %q: %s", e.Pointer, e.Reason)
 		}
 		return err
 	}
 	b.reuse.loaded, b.reuse.found = ledger, found
 	b.reuse.snapshot = &Snapshot{Path: Printable(absolute(path)), Bytes: ledger.Size(), Entries: len(found)}
 	return nil
+}
+
+// readLine reads a line of at most some hundred bytes, without its end.
+func readLine(in *bufio.Reader) (string, error) {
+	const longest = 256
+	start, err := in.Peek(longest)
+	end := bytes.IndexByte(start, '\n')
+	if end < 0 {
+		return "", cmp.Or(err, errors.New("the line is longer"))
+	}
+	line := string(start[:end])
+	_, err = in.Discard(end + 1)
+	return line, err
 }
 
 func absolute(path string) string {
@@ -163,9 +216,13 @@ func absolute(path string) string {
 // unfit says why a record cannot stand for a call on b, or "".
 func (s *Session) unfit(b *Binding, r *evidence.Record) string {
 	m, err := r.Decode()
-	switch {
-	case err != nil:
+	if err != nil {
 		return "a record cannot be read"
+	}
+	if e := claims.Check(m); e != nil {
+		return fmt.Sprintf("record %s is not sound at %s: %s", r.ID(), e.Pointer, e.Reason)
+	}
+	switch {
 	case m.Subject == nil || m.Subject.Digest.SHA256 != b.Target.SHA256:
 		return "a record is about other bytes"
 	case m.Subject.Architecture == nil || *m.Subject.Architecture != string(b.Target.Architecture):
@@ -201,7 +258,7 @@ func (s *Session) SaveSnapshot(ctx context.Context, b *Binding, path string, ove
 	view := ledger.View()
 	defer view.Close()
 	snapshot := Snapshot{Entries: view.Len()}
-	abs, err := publish.File(ctx, path, publish.Options{Overwrite: overwrite}, func(w io.Writer) error {
+	abs, err := publish.File(ctx, path, publish.Options{Overwrite: overwrite, Keep: s.Keep}, func(w io.Writer) error {
 		n, err := io.WriteString(w, snapshotHead+b.Target.SHA256+"\n")
 		if err != nil {
 			return err

@@ -17,7 +17,7 @@
 // # Refusals
 //
 // A destination must not exist unless it may be overwritten, and then it must
-// be a regular file. No parent may be a symbolic link, because then the place
+// be a regular file that the caller does not want kept. No parent may be a symbolic link, because then the place
 // that is written is not the one that was named; links directly below the root
 // that belong to the administrator, such as /tmp on macOS, are the exception.
 package publish
@@ -45,6 +45,7 @@ const (
 	Missing    Kind = "missing"
 	Permission Kind = "permission"
 	NoSpace    Kind = "no_space"
+	Protected  Kind = "protected"
 	IO         Kind = "io"
 )
 
@@ -64,6 +65,10 @@ func (e *Error) Unwrap() error { return e.Err }
 type Options struct {
 	// Overwrite replaces an existing regular file.
 	Overwrite bool
+	// Keep says why an existing file must stay though Overwrite is set, "" when
+	// it may go; without it, any may. The file is open for reading and at its
+	// beginning.
+	Keep func(*os.File) string
 }
 
 // File publishes what write produces under path, readable by its owner only. It
@@ -210,7 +215,24 @@ func (d *destination) check(opts Options) error {
 	case !info.Mode().IsRegular():
 		return d.refuse(NotRegular, "it is not a regular file")
 	case !opts.Overwrite:
-		return d.refuse(Exists, "it exists, and overwrite was not asked for")
+		return d.refuse(Exists, exists)
+	case opts.Keep != nil:
+		return d.checkKept(opts.Keep)
+	}
+	return nil
+}
+
+const exists = "it exists, and overwrite was not asked for"
+
+// checkKept refuses a destination that the caller wants kept.
+func (d *destination) checkKept(keep func(*os.File) string) error {
+	file, err := openExisting(d.dir, d.base)
+	if err != nil {
+		return d.failure("reading what is there", err)
+	}
+	defer file.Close()
+	if reason := keep(file); reason != "" {
+		return d.refuse(Protected, reason)
 	}
 	return nil
 }
@@ -222,7 +244,7 @@ func (d *destination) refuse(kind Kind, reason string) error {
 func (d *destination) failure(doing string, err error) error {
 	kind := kindOf(err)
 	if kind == Exists {
-		return &Error{Path: d.path, Kind: kind, Reason: "it exists, and overwrite was not asked for", Err: err}
+		return &Error{Path: d.path, Kind: kind, Reason: exists, Err: err}
 	}
 	return &Error{Path: d.path, Kind: kind, Reason: doing + " failed: " + plain(err), Err: err}
 }

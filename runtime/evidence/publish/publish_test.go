@@ -71,6 +71,36 @@ func TestFile(t *testing.T) {
 	}
 }
 
+func TestFile_keeps_what_the_caller_wants_kept(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "out")
+	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	keep := func(reason string) Options {
+		return Options{Overwrite: true, Keep: func(file *os.File) string {
+			asked++
+			if content, err := io.ReadAll(file); err != nil || string(content) != "old" {
+				t.Errorf("is asked about %q, %v", content, err)
+			}
+			return reason
+		}}
+	}
+	_, err := File(t.Context(), path, keep("it is dear"), text("new"))
+	if e := new(Error); !errors.As(err, &e) || e.Kind != Protected || e.Reason != "it is dear" || content(t, path) != "old" {
+		t.Errorf("error is %v", err)
+	}
+	if _, err := File(t.Context(), path, keep(""), text("new")); err != nil || content(t, path) != "new" || asked < 2 {
+		t.Errorf("asked %d times, error is %v", asked, err)
+	}
+	// Nobody is asked about what is not there or may not be overwritten.
+	asked = 0
+	never := keep("")
+	if _, err := File(t.Context(), filepath.Join(t.TempDir(), "other"), never, text("x")); err != nil || asked != 0 {
+		t.Errorf("asked %d times, error is %v", asked, err)
+	}
+}
+
 func TestFile_relative(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)

@@ -21,6 +21,11 @@ func lock(file *os.File) (bool, error) {
 	return err == nil, err
 }
 
+// openExisting does not wait for a writer should the name have become a pipe.
+func openExisting(dir *os.Root, name string) (*os.File, error) {
+	return dir.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
+}
+
 // remove removes a name whose file is held, then lets go of it.
 func remove(dir *os.Root, name string, file *os.File) {
 	dir.Remove(name)

@@ -21,6 +21,8 @@ func lock(file *os.File) (bool, error) {
 	return err == nil, err
 }
 
+func openExisting(dir *os.Root, name string) (*os.File, error) { return dir.Open(name) }
+
 // remove closes a file, since an open one cannot be removed, and removes its name.
 func remove(dir *os.Root, name string, file *os.File) {
 	file.Close()

@@ -673,6 +673,16 @@ var cases = []contractCase{
 		},
 	},
 	{
+		spec:   &traceJavascriptSemanticsSpec,
+		input:  decoder(DecodeTraceJavascriptSemanticsInput),
+		output: decoder(DecodeTraceJavascriptSemanticsOutput),
+		rejects: []reject{
+			{"no seed", `{"application":{"kind":"retained-evidence","evidence_id":"ev_0000000000000000000000000000000000000000000000000000000000000000"}}`, "/seed"},
+			{"unknown direction", `{"application":{"kind":"retained-evidence","evidence_id":"ev_0000000000000000000000000000000000000000000000000000000000000000"},"seed":{"kind":"function","value":"a"},"direction":"sideways"}`, "/direction"},
+			{"not a cursor", `{"application":{"kind":"retained-evidence","evidence_id":"ev_0000000000000000000000000000000000000000000000000000000000000000"},"seed":{"kind":"function","value":"a"},"cursor":"200"}`, "/cursor"},
+		},
+	},
+	{
 		spec:   &traceNativeValuesSpec,
 		input:  decoder(DecodeTraceNativeValuesInput),
 		output: decoder(DecodeTraceNativeValuesOutput),

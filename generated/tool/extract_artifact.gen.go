@@ -175,7 +175,9 @@ func (v *ExtractArtifactOutput) DecodeJSON(d *wire.Decoder) error {
 
 type ExtractArtifactOutputResult struct {
 	// Absolute path; the caller's to remove.
-	Directory               string
+	Directory string
+	// Every regular file that was asked for was written.
+	Complete                bool
 	Files                   []model.ArtifactExtracted
 	Bytes                   int64
 	Refused                 []model.ArtifactRefused
@@ -188,6 +190,8 @@ type ExtractArtifactOutputResult struct {
 func (v *ExtractArtifactOutputResult) AppendJSON(b []byte) []byte {
 	b = append(b, `{"directory":`...)
 	b = wire.AppendString(b, v.Directory)
+	b = append(b, `,"complete":`...)
+	b = wire.AppendBool(b, v.Complete)
 	b = append(b, `,"files":`...)
 	b = wire.AppendSlice(b, v.Files, (*model.ArtifactExtracted).AppendJSON)
 	b = append(b, `,"bytes":`...)
@@ -211,7 +215,7 @@ func (v *ExtractArtifactOutputResult) DecodeJSON(d *wire.Decoder) error {
 	if err := d.Object(); err != nil {
 		return err
 	}
-	var has [7]bool
+	var has [8]bool
 	for {
 		name, more, err := d.Name()
 		if err != nil {
@@ -224,28 +228,31 @@ func (v *ExtractArtifactOutputResult) DecodeJSON(d *wire.Decoder) error {
 		case "directory":
 			has[0] = true
 			err = d.String(&v.Directory)
-		case "files":
+		case "complete":
 			has[1] = true
+			err = d.Bool(&v.Complete)
+		case "files":
+			has[2] = true
 			err = wire.Slice(d, &v.Files, 0, wire.Unbounded, (*model.ArtifactExtracted).DecodeJSON)
 		case "bytes":
-			has[2] = true
+			has[3] = true
 			err = d.Int(&v.Bytes, 0, math.MaxInt64)
 		case "refused":
-			has[3] = true
+			has[4] = true
 			err = wire.Slice(d, &v.Refused, 0, wire.Unbounded, (*model.ArtifactRefused).DecodeJSON)
 		case "integrity_contradictions":
-			has[4] = true
+			has[5] = true
 			err = wire.Slice(d, &v.IntegrityContradictions, 0, wire.Unbounded, (*model.ArtifactContradiction).DecodeJSON)
 		case "limits":
-			has[5] = true
+			has[6] = true
 			err = wire.Slice(d, &v.Limits, 0, wire.Unbounded, (*model.ArtifactLimit).DecodeJSON)
 		case "limitations":
-			has[6] = true
+			has[7] = true
 			err = wire.Slice(d, &v.Limitations, 0, wire.Unbounded, func(v *string, d *wire.Decoder) error {
 				return d.String(v)
 			})
 		default:
-			err = d.Unknown(name, "directory, files, bytes, refused, integrity_contradictions, limits, limitations")
+			err = d.Unknown(name, "directory, complete, files, bytes, refused, integrity_contradictions, limits, limitations")
 		}
 		if err != nil {
 			return err
@@ -255,21 +262,24 @@ func (v *ExtractArtifactOutputResult) DecodeJSON(d *wire.Decoder) error {
 		return d.Missing("directory")
 	}
 	if !has[1] {
-		return d.Missing("files")
+		return d.Missing("complete")
 	}
 	if !has[2] {
-		return d.Missing("bytes")
+		return d.Missing("files")
 	}
 	if !has[3] {
-		return d.Missing("refused")
+		return d.Missing("bytes")
 	}
 	if !has[4] {
-		return d.Missing("integrity_contradictions")
+		return d.Missing("refused")
 	}
 	if !has[5] {
-		return d.Missing("limits")
+		return d.Missing("integrity_contradictions")
 	}
 	if !has[6] {
+		return d.Missing("limits")
+	}
+	if !has[7] {
 		return d.Missing("limitations")
 	}
 	return nil

@@ -106,6 +106,8 @@ type JavascriptHandlers interface {
 	ImportReferenceSource(context.Context, *ImportReferenceSourceInput) (*Finding[ImportReferenceSourceOutput], error)
 	// TraceApplicationFeature: Trace a feature
 	TraceApplicationFeature(context.Context, *TraceApplicationFeatureInput) (*Finding[TraceApplicationFeatureOutput], error)
+	// TraceJavascriptSemantics: Trace values and calls
+	TraceJavascriptSemantics(context.Context, *TraceJavascriptSemanticsInput) (*Finding[TraceJavascriptSemanticsOutput], error)
 }
 
 // NativeHandlers are the tools of family native.
@@ -209,7 +211,7 @@ type Families struct {
 
 // Bindings joins handlers and contracts, in order of tool name.
 func Bindings(f Families) []Binding {
-	list := make([]Binding, 0, 80)
+	list := make([]Binding, 0, 81)
 	if h := f.Analysis; h != nil {
 		list = append(list,
 			sealed(&analyzeFunctionSpec, DecodeAnalyzeFunctionInput, h.AnalyzeFunction),
@@ -268,6 +270,7 @@ func Bindings(f Families) []Binding {
 			sealed(&compareSourceToBundleSpec, DecodeCompareSourceToBundleInput, h.CompareSourceToBundle).with(compareSourceToBundleEvidence),
 			sealed(&importReferenceSourceSpec, DecodeImportReferenceSourceInput, h.ImportReferenceSource),
 			sealed(&traceApplicationFeatureSpec, DecodeTraceApplicationFeatureInput, h.TraceApplicationFeature).with(traceApplicationFeatureEvidence),
+			sealed(&traceJavascriptSemanticsSpec, DecodeTraceJavascriptSemanticsInput, h.TraceJavascriptSemantics).with(traceJavascriptSemanticsEvidence),
 		)
 	}
 	if h := f.Native; h != nil {
@@ -404,6 +407,7 @@ func Specs() []*Spec {
 		&traceCallPathSpec,
 		&traceDylibResolutionSpec,
 		&traceFeatureSpec,
+		&traceJavascriptSemanticsSpec,
 		&traceNativeValuesSpec,
 		&unsetBookmarkSpec,
 		&xrefsSpec,

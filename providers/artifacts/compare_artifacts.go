@@ -127,10 +127,9 @@ func count(c *tool.CompareArtifactsOutputCounts, s model.ArtifactChangeStatus) {
 // overall is the status of the whole. Two inventories that were made complete
 // and have one digest are equal whatever their records list.
 func overall(c *tool.CompareArtifactsOutputCounts, left, right *recorded) tool.CompareArtifactsOutputStatus {
-	mismatched := left.result.Counts.Mismatched+right.result.Counts.Mismatched > 0
 	whole := left.result.Complete && right.result.Complete
 	switch {
-	case c.Contradiction > 0 || mismatched:
+	case c.Contradiction > 0:
 		return tool.CompareArtifactsOutputStatusContradiction
 	case c.Added+c.Removed+c.Changed+c.Moved > 0:
 		return tool.CompareArtifactsOutputStatusChanged

@@ -14,56 +14,94 @@ type place struct {
 	nth  int
 }
 
-func places(items []model.ArtifactOccurrence) ([]place, map[place]*model.ArtifactOccurrence) {
-	seen := make(map[string]int, len(items))
-	order := make([]place, len(items))
-	at := make(map[place]*model.ArtifactOccurrence, len(items))
-	for i := range items {
-		o := &items[i]
-		order[i] = place{o.Path, seen[o.Path]}
-		seen[o.Path]++
-		at[order[i]] = o
+// side is what one record says of its places.
+type side struct {
+	*recorded
+	name  string
+	order []place
+	at    map[place]*model.ArtifactOccurrence
+	times map[string]int // that a path is listed
+	// unlisted are contradictions of occurrences that are on another page.
+	unlisted map[*model.ArtifactOccurrence]bool
+}
+
+func newSide(name string, r *recorded) *side {
+	items := r.result.Occurrences.Items
+	s := &side{
+		recorded: r, name: name, order: make([]place, 0, len(items)), at: make(map[place]*model.ArtifactOccurrence, len(items)), times: make(map[string]int, len(items)),
+		unlisted: map[*model.ArtifactOccurrence]bool{},
 	}
-	return order, at
+	add := func(o *model.ArtifactOccurrence) {
+		p := place{o.Path, s.times[o.Path]}
+		s.times[o.Path]++
+		s.order, s.at[p] = append(s.order, p), o
+	}
+	told := map[string]bool{}
+	for i := range items {
+		add(&items[i])
+		told[items[i].Path] = told[items[i].Path] || contradicts(&items[i])
+	}
+	for _, c := range r.result.IntegrityContradictions {
+		if !told[c.Path] {
+			told[c.Path] = true
+			o := &model.ArtifactOccurrence{Path: c.Path, Container: c.Container, Type: c.Type, SHA256: c.ObservedSHA256, HashStatus: model.ArtifactHashStatusMismatched}
+			s.unlisted[o] = true
+			add(o)
+		}
+	}
+	return s
 }
 
 // compareOccurrences gives a row for every place of either side: those of the
 // left in its order, then those that only the right has.
 func compareOccurrences(ctx context.Context, left, right *recorded) ([]model.ArtifactChange, error) {
-	lOrder, l := places(left.result.Occurrences.Items)
-	rOrder, r := places(right.result.Occurrences.Items)
-	moved := movesBetween(lOrder, l, rOrder, r)
-	rows := make([]model.ArtifactChange, 0, len(lOrder))
-	for i, p := range lOrder {
+	l, r := newSide("left", left), newSide("right", right)
+	moved := movesBetween(l, r)
+	rows := make([]model.ArtifactChange, 0, len(l.order))
+	for i, p := range l.order {
 		if i%4096 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		a := l[p]
-		switch b, to := r[p], moved.from[p]; {
+		a := l.at[p]
+		switch b, to := r.at[p], moved.from[p]; {
 		case b != nil:
-			rows = append(rows, compareBoth(a, b))
+			rows = append(rows, both(l, r, a, b))
 		case to != nil:
-			row := compareBoth(a, r[*to])
+			row := compareBoth(a, r.at[*to])
 			row.Status = model.ArtifactChangeStatusMoved
 			rows = append(rows, row)
 		default:
-			rows = append(rows, only(a, nil, right, "right"))
+			rows = append(rows, only(a, nil, r))
 		}
 	}
-	for i, p := range rOrder {
+	for i, p := range r.order {
 		if i%4096 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if l[p] == nil && !moved.to[p] {
-			rows = append(rows, only(nil, r[p], left, "left"))
+		if l.at[p] == nil && !moved.to[p] {
+			rows = append(rows, only(nil, r.at[p], l))
 		}
 	}
 	return rows, nil
 }
 
+// both compares what stands at one place of both sides. Where a path is there
+// several times and not all of them are listed, it is not known which of them
+// belong together.
+func both(l, r *side, a, b *model.ArtifactOccurrence) model.ArtifactChange {
+	row := compareBoth(a, b)
+	if l.unlisted[a] || r.unlisted[b] {
+		row.Facts = []string{}
+	}
+	if row.Status == model.ArtifactChangeStatusChanged && (l.times[a.Path] > 1 || r.times[a.Path] > 1) && !(l.complete() && r.complete()) {
+		row.Status, row.Reason = model.ArtifactChangeStatusUnknown, optional("the path is there several times, and a record does not list everything")
+	}
+	return row
+}
+
 // only is the row of an occurrence that one side lists. other is the record
 // that does not list it.
-func only(a, b *model.ArtifactOccurrence, other *recorded, name string) model.ArtifactChange {
+func only(a, b *model.ArtifactOccurrence, other *side) model.ArtifactChange {
 	row := model.ArtifactChange{Status: model.ArtifactChangeStatusRemoved, Facts: []string{}}
 	here := a
 	if a != nil {
@@ -77,7 +115,7 @@ func only(a, b *model.ArtifactOccurrence, other *recorded, name string) model.Ar
 	case contradicts(here):
 		row.Status, row.Reason = model.ArtifactChangeStatusContradiction, optional(contradictory)
 	case !other.complete():
-		row.Status, row.Reason = model.ArtifactChangeStatusUnknown, optional("the "+name+" record is not complete: it may be there")
+		row.Status, row.Reason = model.ArtifactChangeStatusUnknown, optional("the "+other.name+" record is not complete: it may be there")
 	}
 	return row
 }
@@ -153,19 +191,22 @@ type moves struct {
 }
 
 // movesBetween pairs only what is certain: a content that left as many places
-// as it came to, in order.
-func movesBetween(lOrder []place, l map[place]*model.ArtifactOccurrence, rOrder []place, r map[place]*model.ArtifactOccurrence) moves {
+// as it came to, in order, where both records list everything.
+func movesBetween(l, r *side) moves {
+	m := moves{map[place]*place{}, map[place]bool{}}
+	if !l.complete() || !r.complete() {
+		return m
+	}
 	gone, come := map[string][]place{}, map[string][]place{}
-	gather := func(order []place, here, there map[place]*model.ArtifactOccurrence, into map[string][]place) {
-		for _, p := range order {
-			if o := here[p]; there[p] == nil && !contradicts(o) && o.SHA256 != nil && o.Size != nil && *o.Size > 0 {
+	gather := func(here, there *side, into map[string][]place) {
+		for _, p := range here.order {
+			if o := here.at[p]; there.at[p] == nil && !contradicts(o) && o.SHA256 != nil && o.Size != nil && *o.Size > 0 {
 				into[*o.SHA256] = append(into[*o.SHA256], p)
 			}
 		}
 	}
-	gather(lOrder, l, r, gone)
-	gather(rOrder, r, l, come)
-	m := moves{map[place]*place{}, map[place]bool{}}
+	gather(l, r, gone)
+	gather(r, l, come)
 	for sum, from := range gone {
 		to := come[sum]
 		if len(to) != len(from) {

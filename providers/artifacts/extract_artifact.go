@@ -11,12 +11,15 @@ import (
 	"rea/providers/artifacts/extract"
 	"rea/providers/artifacts/inventory"
 	"rea/providers/format/container"
+	"rea/runtime/session"
 )
 
 const extractOperation = "extract_artifact"
 
 // ExtractArtifact writes the contents of the selected entries into a directory
-// of its own. On any failure the directory is removed.
+// of its own. On any failure the directory is removed. It fails when what was
+// selected by itself cannot be given, and when there was something to write and
+// nothing could be; everything else that is missing is told in the result.
 func (h *Handlers) ExtractArtifact(ctx context.Context, in *tool.ExtractArtifactInput) (_ *tool.ExtractArtifactOutput, err error) {
 	dir, err := extract.New(in.Select)
 	if err != nil {
@@ -32,22 +35,32 @@ func (h *Handlers) ExtractArtifact(ctx context.Context, in *tool.ExtractArtifact
 			}, err)
 		}
 	}()
-	res, err := inventory.Walk(ctx, in.Path, inventory.Options{
+	opt := inventory.Options{
 		Bounds: inventory.Bounds{
 			Depth: in.MaxDepth, Entries: in.MaxEntries, EntryBytes: in.MaxEntryBytes, TotalBytes: in.MaxTotalBytes, Ratio: in.MaxRatio,
 			PathBytes: in.MaxPathBytes, Seconds: in.MaxSeconds,
 		},
 		Continue: in.IntegrityPolicy == model.ArtifactIntegrityPolicyRecordAndContinue,
 		Select:   in.Select, Shallow: !in.Nested, Sink: dir,
-	})
+	}
+	res, err := inventory.Walk(ctx, in.Path, opt)
 	if err != nil {
 		return nil, walkFailure(in.Path, extractOperation, err)
 	}
 	g := newGraph(res, in.Select != nil)
 	wanted := inventory.Selected(in.Select)
-	refused := refusals(g, dir, wanted)
+	links := &linking{dir: dir, path: in.Path, options: opt}
+	if err := links.writeLinks(ctx, res, wanted); err != nil {
+		return nil, walkFailure(in.Path, extractOperation, err)
+	}
+	refused := refusals(g, dir, links, wanted)
 	if err := unavailable(g, refused, res.Missed, in.Select); err != nil {
 		return nil, err
+	}
+	if len(dir.Files) == 0 {
+		if err := nothing(session.Printable(in.Path), res, refused); err != nil {
+			return nil, err
+		}
 	}
 	if err := dir.Verify(ctx); err != nil {
 		return nil, walkFailure(in.Path, extractOperation, err)
@@ -60,6 +73,7 @@ func (h *Handlers) ExtractArtifact(ctx context.Context, in *tool.ExtractArtifact
 	}
 	out := &tool.ExtractArtifactOutput{Result: tool.ExtractArtifactOutputResult{
 		Directory: dir.Path, Files: []model.ArtifactExtracted{}, Refused: refused, Limits: g.limits, Limitations: g.limitations,
+		Complete: len(res.Limits) == 0 && whole(res.Root.Inside) && !slices.ContainsFunc(refused, missing),
 	}}
 	written := map[string]bool{}
 	for _, f := range dir.Files {
@@ -78,12 +92,67 @@ func (h *Handlers) ExtractArtifact(ctx context.Context, in *tool.ExtractArtifact
 			out.Result.IntegrityContradictions = append(out.Result.IntegrityContradictions, c)
 		}
 	}
+	for _, c := range links.contradictions {
+		if !slices.ContainsFunc(out.Result.IntegrityContradictions, func(o model.ArtifactContradiction) bool {
+			return o.Path == c.Path && o.Algorithm == c.Algorithm
+		}) {
+			out.Result.IntegrityContradictions = append(out.Result.IntegrityContradictions, c)
+		}
+	}
 	return out, nil
+}
+
+// missing tells a file that should have been written from an entry that is none.
+func missing(r model.ArtifactRefused) bool { return r.Kind != model.ArtifactRefusedKindNotRegular }
+
+// whole reports whether everything in a container was listed.
+func whole(n *inventory.Node) bool {
+	if n == nil {
+		return true
+	}
+	if n.Failed != nil || n.Cut || len(n.Gaps) > 0 {
+		return false
+	}
+	for _, it := range n.Items {
+		if !whole(it.Inside) {
+			return false
+		}
+	}
+	return true
+}
+
+// nothing is the fault of a call that wrote no file, nil when there was none to
+// write.
+func nothing(name string, res *inventory.Result, refused []model.ArtifactRefused) error {
+	root := res.Root
+	for _, r := range refused {
+		if missing(r) {
+			return notGiven(r.Path, r.Reason, fault.ArtifactEntryUnavailableDetailsKind(r.Kind))
+		}
+	}
+	switch {
+	case root.Inside == nil && root.Opaque:
+		return notGiven(name, "there is no reader of "+root.Format, fault.ArtifactEntryUnavailableDetailsKindUnsupported)
+	case root.Inside == nil:
+		return notGiven(name, "its format is "+root.Format+", which holds no files", fault.ArtifactEntryUnavailableDetailsKindUnsupported)
+	case root.Inside.Failed != nil:
+		return notGiven(name, root.Inside.Failed.Error(), fault.ArtifactEntryUnavailableDetailsKind(kindOf(container.KindOf(root.Inside.Failed))))
+	case len(res.Limits) > 0:
+		l := res.Limits[0]
+		return notGiven(name, fmt.Sprintf("the limit of %s (%d) was reached before any file", l.Name, l.Value), fault.ArtifactEntryUnavailableDetailsKindLimit)
+	case len(root.Inside.Gaps) > 0:
+		return notGiven(name, root.Inside.Gaps[0], fault.ArtifactEntryUnavailableDetailsKindCorrupt)
+	}
+	return nil
+}
+
+func notGiven(path, reason string, kind fault.ArtifactEntryUnavailableDetailsKind) error {
+	return fault.ArtifactEntryUnavailable(fault.ArtifactEntryUnavailableDetails{Path: path, Reason: reason, Kind: kind}, nil)
 }
 
 // refusals are the entries that were asked for and not written, in the order of
 // the inventory.
-func refusals(g *graph, dir *extract.Directory, wanted func(string) bool) []model.ArtifactRefused {
+func refusals(g *graph, dir *extract.Directory, links *linking, wanted func(string) bool) []model.ArtifactRefused {
 	at := map[*inventory.Item]extract.Refusal{}
 	for _, r := range dir.Refused {
 		at[r.Item] = r
@@ -101,6 +170,8 @@ func refusals(g *graph, dir *extract.Directory, wanted func(string) bool) []mode
 			continue
 		case refused && r.Unsafe:
 			row.Kind, row.Reason = model.ArtifactRefusedKindUnsafeName, r.Reason
+		case it.Type == container.Hardlink:
+			row.Kind, row.Reason = links.refusal(it)
 		case !it.Type.HasContent():
 			row.Kind, row.Reason = model.ArtifactRefusedKindNotRegular, "only regular files are written, and it is a "+string(it.Type)
 			if it.Link != "" {
@@ -144,19 +215,16 @@ func kindOf(k container.Kind) model.ArtifactRefusedKind {
 // unavailable fails for what was selected by itself and cannot be given, and
 // for files that a container says are there and that are not.
 func unavailable(g *graph, refused []model.ArtifactRefused, missed, selected []string) error {
-	fail := func(path, reason string, kind fault.ArtifactEntryUnavailableDetailsKind) error {
-		return fault.ArtifactEntryUnavailable(fault.ArtifactEntryUnavailableDetails{Path: path, Reason: reason, Kind: kind}, nil)
-	}
 	if len(missed) > 0 {
 		reason := "there is no such entry"
 		if len(g.limitations) > 0 && !g.complete && len(g.limits) > 0 {
 			reason = "it was not found before a limit was reached"
 		}
-		return fail(missed[0], reason, fault.ArtifactEntryUnavailableDetailsKindNotFound)
+		return notGiven(missed[0], reason, fault.ArtifactEntryUnavailableDetailsKindNotFound)
 	}
 	for _, r := range refused {
 		if r.Kind == model.ArtifactRefusedKindAbsent || slices.Contains(selected, r.Path) {
-			return fail(r.Path, r.Reason, fault.ArtifactEntryUnavailableDetailsKind(r.Kind))
+			return notGiven(r.Path, r.Reason, fault.ArtifactEntryUnavailableDetailsKind(r.Kind))
 		}
 	}
 	return nil

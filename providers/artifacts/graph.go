@@ -45,6 +45,7 @@ func newGraph(res *inventory.Result, selected bool) *graph {
 	for _, note := range root.Notes {
 		g.limit("%s", note)
 	}
+	g.complete = g.complete && !root.Opaque
 	g.node(root.Inside, root)
 	g.digest = hex.EncodeToString(g.listed.Sum(nil))
 	if root.Format == "directory" {
@@ -101,6 +102,10 @@ func (g *graph) node(n *inventory.Node, of *inventory.Item) {
 	if n.Cut {
 		g.complete = false
 	}
+	for _, gap := range n.Gaps {
+		g.complete = false
+		g.limit("%s: not listed: %s", where, gap)
+	}
 	for _, note := range n.Notes {
 		g.limit("%s: %s", where, note)
 	}
@@ -129,6 +134,9 @@ func (g *graph) item(it *inventory.Item, of *inventory.Item) {
 	}
 	if it.Encrypted {
 		c.Encrypted++
+	}
+	if it.Opaque || it.Quarantined && it.Kind == inventory.KindContainer {
+		g.complete = false
 	}
 	switch it.Status {
 	case inventory.Unreadable:
@@ -186,7 +194,7 @@ func writeListing(h hash.Hash, it *inventory.Item) {
 // directoryDigest stands for a directory as the digest of its bytes stands for
 // a file: over its own listing, whatever is nested in its files.
 func directoryDigest(n *inventory.Node, selected bool) *string {
-	if n == nil || n.Failed != nil || n.Cut || selected || len(n.Notes) > 0 {
+	if n == nil || n.Failed != nil || n.Cut || selected || len(n.Notes) > 0 || len(n.Gaps) > 0 {
 		return nil
 	}
 	h := sha256.New()

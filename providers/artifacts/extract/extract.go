@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -36,10 +37,12 @@ type Directory struct {
 	Files   []File
 	Refused []Refusal
 
-	root   *os.Root
-	places places
-	made   map[string]bool
-	open   map[*inventory.Item]*target
+	root    *os.Root
+	places  places
+	made    map[string]bool
+	open    map[*inventory.Item]*target
+	byItem  map[*inventory.Item]File
+	indexed int // files in byItem
 	// exact are the paths that were selected by themselves.
 	exact map[string]bool
 }
@@ -55,7 +58,7 @@ func New(selected []string) (*Directory, error) {
 	if err != nil {
 		return nil, errors.Join(err, os.Remove(path))
 	}
-	d := &Directory{Path: path, root: root, places: places{newFolder("")}, made: map[string]bool{"": true}, open: map[*inventory.Item]*target{}, exact: map[string]bool{}}
+	d := &Directory{Path: path, root: root, places: places{newFolder("")}, made: map[string]bool{"": true}, open: map[*inventory.Item]*target{}, exact: map[string]bool{}, byItem: map[*inventory.Item]File{}}
 	for _, s := range selected {
 		d.exact[s] = true
 	}
@@ -67,7 +70,7 @@ func (d *Directory) Begin(it *inventory.Item, expanded bool) (io.Writer, error) 
 	if expanded && it.Type == container.Stream && !d.exact[it.Path] {
 		return nil, nil
 	}
-	dir, name, renamed, err := d.places.place(it.Path)
+	at, raw, err := d.places.place(it.Path)
 	var unsafe *Unsafe
 	if errors.As(err, &unsafe) {
 		d.Refused = append(d.Refused, Refusal{Item: it, Unsafe: true, Reason: unsafe.Reason})
@@ -76,15 +79,20 @@ func (d *Directory) Begin(it *inventory.Item, expanded bool) (io.Writer, error) 
 	if err != nil {
 		return nil, err
 	}
-	if err := d.folder(dir); err != nil {
+	if err := d.folder(at.in.path); err != nil {
 		return nil, err
 	}
-	f, err := d.root.OpenFile(filepath.FromSlash(name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return nil, err
+	for tries := 1; ; tries++ {
+		f, err := d.root.OpenFile(filepath.FromSlash(at.path()), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		if err == nil {
+			d.open[it] = &target{file: f, of: File{Item: it, Name: at.path(), Renamed: at.renamed}}
+			return f, nil
+		}
+		if !errors.Is(err, fs.ErrExist) || tries == maxTries {
+			return nil, err
+		}
+		at.next(raw)
 	}
-	d.open[it] = &target{file: f, of: File{Item: it, Name: name, Renamed: renamed}}
-	return f, nil
 }
 
 // target is the file that one content goes to. What is in an item is written
@@ -112,6 +120,48 @@ func (d *Directory) End(it *inventory.Item, failed error) error {
 	return nil
 }
 
+// Written is the file that the content of an item was written to.
+func (d *Directory) Written(it *inventory.Item) (File, bool) {
+	for _, f := range d.Files[d.indexed:] {
+		d.byItem[f.Item] = f
+	}
+	d.indexed = len(d.Files)
+	f, ok := d.byItem[it]
+	return f, ok
+}
+
+// CopyTo writes the content of a file once more, as that of a link. The link
+// takes over what is known of the content.
+func (d *Directory) CopyTo(ctx context.Context, f File, to *Directory, link *inventory.Item) error {
+	in, err := d.root.Open(filepath.FromSlash(f.Name))
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := to.Begin(link, false)
+	if err != nil || out == nil {
+		return err
+	}
+	link.SHA256, link.Size, link.Status, link.Checks = f.Item.SHA256, f.Item.Size, f.Item.Status, f.Item.Checks
+	if _, err := io.CopyBuffer(out, &cancellable{ctx, in}, make([]byte, 256<<10)); err != nil {
+		return err
+	}
+	return to.End(link, nil)
+}
+
+// cancellable reads until its context ends.
+type cancellable struct {
+	ctx context.Context
+	in  io.Reader
+}
+
+func (c *cancellable) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.in.Read(p)
+}
+
 // Drop implements inventory.Sink: it removes what came out of a container that
 // cannot be trusted.
 func (d *Directory) Drop(n *inventory.Node) error {
@@ -128,7 +178,8 @@ func (d *Directory) Drop(n *inventory.Node) error {
 			return err
 		}
 	}
-	d.Files = kept
+	d.Files, d.indexed = kept, 0
+	clear(d.byItem)
 	return nil
 }
 
@@ -141,6 +192,9 @@ func collect(n *inventory.Node, into map[*inventory.Item]bool) {
 		collect(it.Inside, into)
 	}
 }
+
+// maxTries bounds how many names that the system takes for others are tried.
+const maxTries = 100
 
 // folder makes a directory and those above it.
 func (d *Directory) folder(dir string) error {
@@ -156,7 +210,7 @@ func (d *Directory) folder(dir string) error {
 
 // Verify reads every file again and compares it with what was hashed.
 func (d *Directory) Verify(ctx context.Context) error {
-	buffer := make([]byte, 1<<20)
+	buffer := make([]byte, 256<<10)
 	for _, f := range d.Files {
 		sum, n, err := d.hash(ctx, f.Name, buffer)
 		if err != nil {

@@ -16,8 +16,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 
 	"rea/providers/format/container"
@@ -52,12 +54,25 @@ func newFolder(path string) *folder {
 // places gives every logical path a file of its own.
 type places struct{ top *folder }
 
-// place finds the directory and name for a logical path. renamed says why the
-// name is not the one in the container.
-func (p *places) place(logical string) (dir, file, renamed string, err error) {
+// spot is where a content is written. renamed says why its name is not the one
+// in the container.
+type spot struct {
+	in      *folder
+	name    string
+	renamed string
+}
+
+func (s *spot) path() string { return join(s.in.path, s.name) }
+
+// next takes another name, because the system has that one already.
+func (s *spot) next(raw string) { s.name, s.renamed = s.in.take(raw) }
+
+// place finds a spot for a logical path, and the raw name of what stands there.
+func (p *places) place(logical string) (s *spot, raw string, err error) {
+	renamed := ""
 	parts, err := components(logical)
 	if err != nil {
-		return "", "", "", err
+		return nil, "", err
 	}
 	at := p.top
 	for _, raw := range parts[:len(parts)-1] {
@@ -76,14 +91,16 @@ func (p *places) place(logical string) (dir, file, renamed string, err error) {
 		}
 		at = kid
 	}
-	name, why := at.take(parts[len(parts)-1])
+	raw = parts[len(parts)-1]
+	name, why := at.take(raw)
 	if why != "" {
 		renamed = why
 	}
-	if file = join(at.path, name); len(file) > maxPath {
-		return "", "", "", &Unsafe{fmt.Sprintf("the path would have %d bytes", len(file))}
+	s = &spot{at, name, renamed}
+	if n := len(s.path()); n > maxPath {
+		return nil, "", &Unsafe{fmt.Sprintf("the path would have %d bytes", n)}
 	}
-	return at.path, file, renamed, nil
+	return s, raw, nil
 }
 
 // take reserves a name in the folder.
@@ -109,10 +126,33 @@ func join(dir, name string) string {
 	return dir + "/" + name
 }
 
-// fold makes names equal that some system takes for equal: it ignores case and
-// the way accents are written.
+// fold makes names equal that some system takes for equal: it ignores case, in
+// Turkish too, the way accents and ligatures are written, and characters that
+// nothing is drawn for.
 func fold(name string) string {
-	return strings.ToLower(strings.ToUpper(norm.NFKD.String(name)))
+	if ascii(name) {
+		return strings.ToLower(name)
+	}
+	s := norm.NFKD.String(cases.Fold().String(norm.NFKD.String(name)))
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case r == 'ı':
+			return 'i'
+		case unicode.Is(unicode.Cf, r), unicode.Is(unicode.Variation_Selector, r), r == 0x34f:
+			return -1
+		}
+		return r
+	}, s)
+	return strings.ReplaceAll(s, "i\u0307", "i")
+}
+
+func ascii(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 // components are the raw names of a logical path, containers with "!" behind.
@@ -181,7 +221,7 @@ func encode(raw string) (name, why string) {
 	for i := 0; i < len(raw); {
 		r, n := utf8.DecodeRuneInString(raw[i:])
 		last := i+n == len(raw)
-		if special := r == utf8.RuneError && n == 1 || r < 0x20 || r == 0x7f || strings.ContainsRune(`<>:"|?*\%`, r) || last && (r == '.' || r == ' '); special {
+		if special := r == utf8.RuneError && n == 1 || unicode.IsControl(r) || strings.ContainsRune(`<>:"|?*\%`, r) || last && (r == '.' || r == ' '); special {
 			for _, c := range []byte(raw[i : i+n]) {
 				fmt.Fprintf(&b, "%%%02X", c)
 			}

@@ -80,6 +80,7 @@ func (w *walk) allowed(c *content, o *opener) *opener {
 	switch {
 	case o == nil:
 		if c.it.Kind == KindContainer {
+			c.it.Opaque = true
 			c.it.note("what is in it is not read: there is no reader of %s", c.it.Format)
 		}
 		return nil

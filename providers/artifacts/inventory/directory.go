@@ -20,6 +20,7 @@ import (
 type directory struct {
 	root  *os.Root
 	notes []string
+	gaps  []string
 }
 
 func openDirectory(path string) (*directory, error) {
@@ -36,6 +37,9 @@ func (d *directory) Seekable() bool            { return true }
 func (d *directory) Claims() []container.Claim { return nil }
 func (d *directory) Notes() []string           { return d.notes }
 
+// Gaps are what was not listed.
+func (d *directory) Gaps() []string { return d.gaps }
+
 // Entries are given by name, a directory before what is in it.
 func (d *directory) Entries() iter.Seq2[*container.Entry, error] {
 	return func(yield func(*container.Entry, error) bool) { d.list(".", "", yield) }
@@ -45,19 +49,19 @@ func (d *directory) Entries() iter.Seq2[*container.Entry, error] {
 func (d *directory) list(dir, prefix string, yield func(*container.Entry, error) bool) bool {
 	f, err := d.root.Open(dir)
 	if err != nil {
-		d.notes = append(d.notes, "a directory cannot be read: "+container.Escape(prefix)+": "+reason(err))
+		d.gaps = append(d.gaps, "a directory cannot be read: "+container.Escape(prefix)+": "+reason(err))
 		return true
 	}
 	entries, err := f.ReadDir(-1)
 	f.Close()
 	if err != nil {
-		d.notes = append(d.notes, "a directory was not read to its end: "+container.Escape(prefix)+": "+reason(err))
+		d.gaps = append(d.gaps, "a directory was not read to its end: "+container.Escape(prefix)+": "+reason(err))
 	}
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	for _, de := range entries {
 		e, err := d.entry(prefix+de.Name(), filepath.Join(dir, de.Name()), de)
 		if err != nil {
-			d.notes = append(d.notes, "an entry cannot be read: "+container.Escape(prefix+de.Name())+": "+reason(err))
+			d.gaps = append(d.gaps, "an entry cannot be read: "+container.Escape(prefix+de.Name())+": "+reason(err))
 			continue
 		}
 		if !yield(e, nil) {

@@ -45,6 +45,8 @@ type Item struct {
 	Limit string
 	// Quarantined content contradicts its digest and is never expanded.
 	Quarantined bool
+	// Opaque content is a container that no reader was there for.
+	Opaque bool
 	// Inside is what was found in it, nil if it is no container.
 	Inside *Node
 }
@@ -56,6 +58,8 @@ type Node struct {
 	Items  []*Item
 	Claims []container.Claim
 	Notes  []string
+	// Gaps are entries that are there and could not be listed.
+	Gaps []string
 	// Failed is why the entries ended before the end.
 	Failed error
 	// Cut tells that a limit ended the entries.

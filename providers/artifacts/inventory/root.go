@@ -101,6 +101,7 @@ func (w *walk) root(r *rootFile) (*Item, error) {
 			it.Identity = Identity{Format: format, Kind: KindContainer}
 			open = openerOf(format)
 		case it.Kind == KindContainer:
+			it.Opaque = true
 			it.note("what is in it is not read: there is no reader of %s", it.Format)
 		}
 	}

@@ -202,7 +202,10 @@ func (w *walk) expand(r container.Reader, path string, depth int64, up *ancestor
 		}
 	}
 	jobs.Wait()
-	n.Claims, n.Notes = r.Claims(), r.Notes()
+	n.Claims, n.Notes = r.Claims(), append(n.Notes, r.Notes()...)
+	if g, ok := r.(container.Gapped); ok {
+		n.Gaps = g.Gaps()
+	}
 	return n, nil
 }
 

@@ -28,11 +28,11 @@ func Is(head []byte) bool {
 
 // A Reader reads one archive.
 type Reader struct {
-	src   container.Source // nil for a stream
-	in    io.Reader
-	at    int64
-	names []byte // long names
-	notes []string
+	src    container.Source // nil for a stream
+	in     io.Reader
+	at     int64
+	names  []byte // long names
+	claims []container.Claim
 }
 
 // Open reads from a source.
@@ -49,16 +49,21 @@ func (r *Reader) Format() string { return "ar" }
 // Seekable when there is a source.
 func (r *Reader) Seekable() bool { return r.src != nil }
 
-// Claims there are none.
-func (r *Reader) Claims() []container.Claim { return nil }
+// Claims are bytes that are no member.
+func (r *Reader) Claims() []container.Claim { return r.claims }
 
-// Notes are what was not read.
-func (r *Reader) Notes() []string { return r.notes }
+// Notes there are none.
+func (r *Reader) Notes() []string { return nil }
 
 func (r *Reader) take(n int64) ([]byte, error) {
-	b := make([]byte, n)
-	k, err := io.ReadFull(r.in, b)
-	r.at += int64(k)
+	b, err := io.ReadAll(io.LimitReader(r.in, n))
+	r.at += int64(len(b))
+	switch {
+	case err == nil && n > 0 && len(b) == 0:
+		err = io.EOF
+	case err == nil && int64(len(b)) < n:
+		err = io.ErrUnexpectedEOF
+	}
 	return b, err
 }
 
@@ -81,7 +86,12 @@ func (r *Reader) Entries() iter.Seq2[*container.Entry, error] {
 				return
 			}
 			if err != nil || h[58] != '`' || h[59] != '\n' {
-				fail("a member header is damaged", err)
+				c := container.Claim{Kind: "suffix", Name: "bytes that are no member", Offset: r.at - int64(len(h)), Size: container.Unknown}
+				if r.src != nil {
+					c.Size = r.src.Size() - c.Offset
+				}
+				r.claims = append(r.claims, c)
+				fail("what follows the last member is no member", err)
 				return
 			}
 			size, err := strconv.ParseInt(strings.TrimSpace(string(h[48:58])), 10, 62)
@@ -168,10 +178,14 @@ func (r *Reader) entry(name string, h []byte, size int64, absent bool) (*contain
 		}
 	case r.src != nil:
 		e.Offset = r.at
-		e.Section = container.Sub(r.src, r.at, size)
-		e.Open = container.OpenSection(e.Section)
+		part := container.Sub(r.src, r.at, size)
+		if part.Size() < size {
+			e.Open = container.OpenPart("ar", part)
+			break
+		}
+		e.Section, e.Open = part, container.OpenSection(part)
 	default:
-		e.Open = func() (io.ReadCloser, error) { return io.NopCloser(content), nil }
+		e.Open = func() (io.ReadCloser, error) { return container.Whole("ar", content), nil }
 	}
 	return e, content
 }

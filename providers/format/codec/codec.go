@@ -188,9 +188,12 @@ func LZMABlock(limit int64) Opener {
 // LZMA opens a stream with the header of .lzma files.
 func LZMA(r io.Reader) (io.ReadCloser, error) {
 	return start("lzma", func() (*lzma.Reader, error) {
-		return lzma.ReaderConfig{DictCap: MaxWindow}.NewReader(bufio.NewReaderSize(r, 64<<10))
+		return lzma.ReaderConfig{DictCap: MaxWindow}.NewReader(buffered(r))
 	}, nil)
 }
+
+// buffered is r itself where that has a buffer.
+func buffered(r io.Reader) *bufio.Reader { return bufio.NewReaderSize(r, 64<<10) }
 
 // RawLZMA opens a stream without that header: props are the five bytes that
 // stand for it, size is the length of the content or container.Unknown.

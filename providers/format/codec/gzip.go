@@ -1,7 +1,6 @@
 package codec
 
 import (
-	"bufio"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -16,7 +15,7 @@ import (
 // A GzipReader decodes the members of a gzip file as one content. Unlike most
 // it does not refuse content that contradicts its checksum: it tells both.
 type GzipReader struct {
-	in       *bufio.Reader
+	in       *input
 	inflate  io.ReadCloser
 	crc      uint32
 	size     uint32
@@ -25,13 +24,14 @@ type GzipReader struct {
 	Members  int
 	Declared uint32 // CRC-32 of the only member
 	Observed uint32
-	Bad      int  // members whose checksum or length does not match
-	Surplus  bool // bytes that are no member follow
+	Bad      int // members whose checksum or length does not match
 }
 
 // NewGzip reads the first header.
-func NewGzip(r io.Reader) (*GzipReader, error) {
-	g := &GzipReader{in: bufio.NewReaderSize(r, 64<<10)}
+func NewGzip(r io.Reader) (*GzipReader, error) { return newGzip(newInput(r)) }
+
+func newGzip(in *input) (*GzipReader, error) {
+	g := &GzipReader{in: in}
 	name, err := g.header()
 	if err != nil {
 		return nil, damage("gzip", unexpected(err))
@@ -141,33 +141,20 @@ func (g *GzipReader) trailer() error {
 		g.Bad++
 	}
 	g.crc, g.size = 0, 0
-	next, err := g.in.Peek(2)
-	if len(next) < 2 || next[0] != 0x1f || next[1] != 0x8b {
-		g.open, g.Surplus = false, len(next) > 0 && !g.padding()
-		if err == io.EOF {
-			err = nil
-		}
-		return err
+	next, _ := g.in.Peek(3)
+	if string(next) != "\x1f\x8b\x08" {
+		g.open = false
+		return nil
 	}
 	if _, err := g.header(); err != nil {
-		g.open, g.Surplus = false, true
-		return nil
+		return err
 	}
 	return g.inflate.(flate.Resetter).Reset(g.in, nil)
 }
 
-// padding reads zero bytes to the end and reports whether there was nothing else.
-func (g *GzipReader) padding() bool {
-	for {
-		c, err := g.in.ReadByte()
-		if err != nil {
-			return true
-		}
-		if c != 0 {
-			return false
-		}
-	}
-}
+// Rest is what follows the last member, and where. The content must have been
+// read to its end.
+func (g *GzipReader) Rest() (at int64, rest io.Reader) { return g.in.rest(0) }
 
 // Close does nothing.
 func (g *GzipReader) Close() error { return nil }

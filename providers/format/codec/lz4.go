@@ -77,7 +77,7 @@ const (
 // Checksums of frames are not verified.
 func LZ4(r io.Reader) (io.ReadCloser, error) {
 	return start("lz4", func() (*lz4Reader, error) {
-		return &lz4Reader{in: bufio.NewReaderSize(r, 64<<10)}, nil
+		return &lz4Reader{in: buffered(r)}, nil
 	}, nil)
 }
 
@@ -108,16 +108,19 @@ func (z *lz4Reader) next() error {
 	if z.block == 0 {
 		return z.frame()
 	}
-	n, err := z.word()
-	if err == io.EOF && z.legacy {
-		z.block = 0
-		return io.EOF
+	if z.legacy {
+		// Nothing tells the end: whatever follows the last block is no block.
+		n, ok := z.peek()
+		if ok && (n == lz4Legacy || n == lz4Frame) {
+			return z.frame()
+		}
+		if !ok || int64(n) > lz4Bound(z.block) || n == 0 {
+			return io.EOF
+		}
 	}
+	n, err := z.word()
 	if err != nil {
 		return unexpected(err)
-	}
-	if z.legacy && (n == lz4Legacy || n == lz4Frame) {
-		return z.frameOf(n)
 	}
 	if n == 0 {
 		z.block = 0
@@ -130,11 +133,7 @@ func (z *lz4Reader) next() error {
 	if !z.legacy {
 		n &^= 1 << 31
 	}
-	if int64(n) > int64(z.block)+int64(z.block)/255+16 {
-		if z.legacy {
-			z.block = 0
-			return io.EOF // whatever follows the last block is no block
-		}
+	if int64(n) > lz4Bound(z.block) {
 		return container.Errorf("lz4", container.Corrupt, "a block of %d bytes in a frame of blocks up to %d", n, z.block)
 	}
 	if cap(z.scratch) < int(n) {
@@ -164,15 +163,27 @@ func (z *lz4Reader) next() error {
 	return nil
 }
 
+// lz4Bound is the most that a block can take when it is compressed.
+func lz4Bound(block int) int64 { return int64(block) + int64(block)/255 + 16 }
+
+// frame takes the header of the next frame, if there is one.
 func (z *lz4Reader) frame() error {
-	magic, err := z.word()
-	if err != nil {
-		if z.begun {
-			return io.EOF
-		}
+	magic, ok := z.peek()
+	if z.begun && (!ok || magic != lz4Legacy && magic != lz4Frame && magic&^15 != lz4Skip) {
+		return io.EOF
+	}
+	if _, err := z.word(); err != nil {
 		return unexpected(err)
 	}
 	return z.frameOf(magic)
+}
+
+func (z *lz4Reader) peek() (uint32, bool) {
+	b, err := z.in.Peek(4)
+	if err != nil {
+		return 0, false
+	}
+	return binary.LittleEndian.Uint32(b), true
 }
 
 func (z *lz4Reader) frameOf(magic uint32) error {
@@ -206,8 +217,6 @@ func (z *lz4Reader) frameOf(magic uint32) error {
 			_, err = io.CopyN(io.Discard, z.in, int64(n))
 		}
 		return unexpected(err)
-	case z.begun:
-		return io.EOF
 	default:
 		return container.Errorf("lz4", container.Corrupt, "not an LZ4 frame")
 	}

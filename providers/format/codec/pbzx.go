@@ -8,11 +8,12 @@ import (
 	"rea/providers/format/container"
 )
 
-// PBZX opens the chunked stream of macOS installers: a flag word, then chunks
-// with their two lengths, each of them an xz file or stored.
+// PBZX opens the chunked stream of macOS installers: the length of a chunk, then
+// chunks with their two lengths, each of them an xz file or stored. A chunk that
+// is shorter is the last.
 func PBZX(r io.Reader) (io.ReadCloser, error) {
 	return start("pbzx", func() (*pbzxReader, error) {
-		in := bufio.NewReaderSize(r, 64<<10)
+		in := buffered(r)
 		var h [12]byte
 		if _, err := io.ReadFull(in, h[:]); err != nil {
 			return nil, unexpected(err)
@@ -20,14 +21,16 @@ func PBZX(r io.Reader) (io.ReadCloser, error) {
 		if string(h[:4]) != "pbzx" {
 			return nil, container.Errorf("pbzx", container.Corrupt, "not a pbzx stream")
 		}
-		return &pbzxReader{in: in}, nil
+		return &pbzxReader{in: in, block: binary.BigEndian.Uint64(h[4:])}, nil
 	}, nil)
 }
 
 type pbzxReader struct {
-	in   *bufio.Reader
-	raw  *io.LimitedReader // of the chunk
-	part io.Reader
+	in    *bufio.Reader
+	block uint64
+	last  bool
+	raw   *io.LimitedReader // of the chunk
+	part  io.Reader
 }
 
 func (z *pbzxReader) Read(p []byte) (int, error) {
@@ -55,6 +58,9 @@ func (z *pbzxReader) Read(p []byte) (int, error) {
 }
 
 func (z *pbzxReader) chunk() error {
+	if z.last {
+		return io.EOF
+	}
 	var h [16]byte
 	if _, err := io.ReadFull(z.in, h[:]); err != nil {
 		return err // at the end of a chunk this is the end
@@ -63,6 +69,7 @@ func (z *pbzxReader) chunk() error {
 	if packed > 1<<40 || size > 1<<40 {
 		return container.Errorf("pbzx", container.Corrupt, "a chunk of %d bytes", packed)
 	}
+	z.last = size < z.block
 	z.raw = &io.LimitedReader{R: z.in, N: int64(packed)}
 	if size == packed {
 		z.part = z.raw

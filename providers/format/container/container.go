@@ -123,6 +123,12 @@ type Reader interface {
 	Notes() []string
 }
 
+// A Gapped reader knows of entries that it could not list. What it says is
+// complete after the entries were given.
+type Gapped interface {
+	Gaps() []string
+}
+
 // Kind of an Error.
 type Kind string
 
@@ -209,6 +215,41 @@ func Sub(src Source, off, n int64) Source {
 		return io.NewSectionReader(src, 0, 0)
 	}
 	return io.NewSectionReader(src, off, min(n, size-off))
+}
+
+// OpenPart opens content of which only the beginning is in the source: what is
+// there can be read, and its end is a Corrupt error.
+func OpenPart(format string, s *io.SectionReader) func() (io.ReadCloser, error) {
+	return func() (io.ReadCloser, error) {
+		return io.NopCloser(io.MultiReader(io.NewSectionReader(s, 0, s.Size()), missing{format, s.Size()})), nil
+	}
+}
+
+// Whole fails when a stream ends before the content in it does.
+func Whole(format string, content *io.LimitedReader) io.ReadCloser {
+	return io.NopCloser(whole{format, content})
+}
+
+type whole struct {
+	format string
+	*io.LimitedReader
+}
+
+func (w whole) Read(p []byte) (int, error) {
+	n, err := w.LimitedReader.Read(p)
+	if err == io.EOF && w.N > 0 {
+		err = Errorf(w.format, Corrupt, "the content ends early: %d bytes are missing", w.N)
+	}
+	return n, err
+}
+
+type missing struct {
+	format string
+	n      int64
+}
+
+func (m missing) Read([]byte) (int, error) {
+	return 0, Errorf(m.format, Corrupt, "the content ends early: %d bytes of it are there", m.n)
 }
 
 // OpenSection opens content that lies in the source as it is.

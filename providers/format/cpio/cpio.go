@@ -51,7 +51,7 @@ type Reader struct {
 	in     io.Reader
 	at     int64
 	claims []container.Claim
-	notes  []string
+	gaps   []string
 	links  links
 }
 
@@ -69,11 +69,14 @@ func (r *Reader) Format() string { return "cpio" }
 // Seekable when there is a source.
 func (r *Reader) Seekable() bool { return r.src != nil }
 
-// Claims there are none.
+// Claims are bytes behind the trailer.
 func (r *Reader) Claims() []container.Claim { return r.claims }
 
-// Notes are what was not read.
-func (r *Reader) Notes() []string { return r.notes }
+// Notes there are none.
+func (r *Reader) Notes() []string { return nil }
+
+// Gaps are what was not listed.
+func (r *Reader) Gaps() []string { return r.gaps }
 
 type header struct {
 	ino, mode, nlink, size, check int64
@@ -106,7 +109,7 @@ func (r *Reader) Entries() iter.Seq2[*container.Entry, error] {
 			begin := r.at
 			h, err := r.header()
 			if err == io.EOF && begin == r.at {
-				r.notes = append(r.notes, "the archive has no trailer")
+				r.gaps = append(r.gaps, "the archive has no trailer")
 				complete = false
 				break
 			}
@@ -173,14 +176,15 @@ func (r *Reader) entry(h *header) (*container.Entry, *io.LimitedReader, error) {
 			e.Notes = append(e.Notes, fmt.Sprintf("one of %d hard links to inode %d", h.nlink, h.ino))
 		}
 		if r.src != nil {
-			e.Section = container.Sub(r.src, r.at, h.size)
-			e.Open = container.OpenSection(e.Section)
-			if e.Section.Size() < h.size {
-				e.Notes = append(e.Notes, "its content runs over the end of the archive")
+			part := container.Sub(r.src, r.at, h.size)
+			if part.Size() < h.size {
+				e.Open = container.OpenPart("cpio", part)
+				break
 			}
+			e.Section, e.Open = part, container.OpenSection(part)
 			break
 		}
-		e.Open = func() (io.ReadCloser, error) { return io.NopCloser(content), nil }
+		e.Open = func() (io.ReadCloser, error) { return container.Whole("cpio", content), nil }
 	}
 	return e, content, nil
 }
@@ -311,6 +315,7 @@ func (r *Reader) rest() *container.Entry {
 		}
 		if i < n {
 			at := r.at + int64(i)
+			r.claims = append(r.claims, container.Claim{Kind: "suffix", Name: "bytes behind the trailer", Offset: at, Size: container.Unknown})
 			e := &container.Entry{
 				Path: fmt.Sprintf("segment@%d", at), Type: container.Slice, Mode: container.Unknown, Size: container.Unknown,
 				Packed: container.Unknown, Offset: at, Method: "stored",
@@ -320,6 +325,7 @@ func (r *Reader) rest() *container.Entry {
 				e.Size = e.Section.Size()
 				e.Packed = e.Size
 				e.Open = container.OpenSection(e.Section)
+				r.claims[len(r.claims)-1].Size = e.Size
 				return e
 			}
 			tail := io.MultiReader(bytes.NewReader(b[i:n]), r.in)

@@ -113,10 +113,10 @@ func (r *Reader) readCatalog() error {
 		r.children[parent] = append(r.children[parent], c)
 	})
 	if odd > 0 {
-		r.notes = append(r.notes, fmt.Sprintf("%d records of the catalog are damaged", odd))
+		r.gaps = append(r.gaps, fmt.Sprintf("%d records of the catalog are damaged", odd))
 	}
 	if err != nil && len(r.children) > 0 {
-		r.notes = append(r.notes, "the catalog is damaged and was not read to its end: "+err.Error())
+		r.gaps = append(r.gaps, "the catalog is damaged and was not read to its end: "+err.Error())
 		return nil
 	}
 	return err

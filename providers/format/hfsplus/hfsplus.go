@@ -44,6 +44,7 @@ type Reader struct {
 	hidden   uint32            // folder of the contents of hard links
 	claims   []container.Claim
 	notes    []string
+	gaps     []string
 }
 
 type extent struct{ start, count int64 }
@@ -80,11 +81,11 @@ func Open(src container.Source) (*Reader, error) {
 		r.notes = append(r.notes, fmt.Sprintf("the volume says that it has %d bytes, the file has %d", size, src.Size()))
 	}
 	if err := r.readOverflow(r.fork(h[192:272], forkKey{3, false})); err != nil {
-		r.notes = append(r.notes, "the extents file is damaged: "+err.Error())
+		r.gaps = append(r.gaps, "the extents file is damaged: "+err.Error())
 	}
 	r.catalog = r.fork(h[272:352], forkKey{4, false})
 	if err := r.readAttributes(r.fork(h[352:432], forkKey{8, false})); err != nil {
-		r.notes = append(r.notes, "the attributes file is damaged: "+err.Error())
+		r.gaps = append(r.gaps, "the attributes file is damaged: "+err.Error())
 	}
 	if err := r.readCatalog(); err != nil {
 		return nil, err
@@ -104,6 +105,9 @@ func (r *Reader) Claims() []container.Claim { return r.claims }
 // Notes say what was not read.
 func (r *Reader) Notes() []string { return r.notes }
 
+// Gaps are what was not listed.
+func (r *Reader) Gaps() []string { return r.gaps }
+
 // Entries are given by folder, in the order of the catalog. A resource fork is
 // an entry of its own behind the file.
 func (r *Reader) Entries() iter.Seq2[*container.Entry, error] {
@@ -112,7 +116,7 @@ func (r *Reader) Entries() iter.Seq2[*container.Entry, error] {
 
 func (r *Reader) list(folder uint32, prefix string, depth int, seen map[uint32]bool, yield func(*container.Entry, error) bool) bool {
 	if seen[folder] || depth > maxDepth {
-		r.notes = append(r.notes, "a folder is listed once more or too deep, and left out there: "+container.Escape(prefix))
+		r.gaps = append(r.gaps, "a folder is listed once more or too deep, and left out there: "+container.Escape(prefix))
 		return true
 	}
 	seen[folder] = true

@@ -43,6 +43,7 @@ type Reader struct {
 	seen   map[int64]bool
 	claims []container.Claim
 	notes  []string
+	gaps   []string
 }
 
 // record is a directory record.
@@ -175,6 +176,9 @@ func (r *Reader) Claims() []container.Claim { return r.claims }
 // Notes say what was not read.
 func (r *Reader) Notes() []string { return r.notes }
 
+// Gaps are what was not listed.
+func (r *Reader) Gaps() []string { return r.gaps }
+
 // Entries are given as directories list them, a directory before what is in it.
 func (r *Reader) Entries() iter.Seq2[*container.Entry, error] {
 	return func(yield func(*container.Entry, error) bool) { r.list(r.root.extent, r.root.size, "", 0, yield) }
@@ -187,19 +191,19 @@ func (r *Reader) list(at, size int64, prefix string, depth int, yield func(*cont
 	}
 	r.seen[at] = true
 	if depth > maxDepth || len(r.seen) > maxNodes || size > maxDirSize {
-		r.notes = append(r.notes, "a directory is too deep or too large and left out: "+container.Escape(prefix))
+		r.gaps = append(r.gaps, "a directory is too deep or too large and left out: "+container.Escape(prefix))
 		return true
 	}
 	b, err := container.ReadAt(r.src, "iso9660", at*r.block, size)
 	if err != nil {
-		r.notes = append(r.notes, "a directory lies outside of the volume: "+container.Escape(prefix))
+		r.gaps = append(r.gaps, "a directory lies outside of the volume: "+container.Escape(prefix))
 		return true
 	}
 	var parts []extent
 	for off, index := 0, 0; off < len(b); {
 		rec, n, err := parse(b[off:])
 		if err != nil {
-			r.notes = append(r.notes, fmt.Sprintf("a directory is damaged: %s: %v", container.Escape(prefix), err))
+			r.gaps = append(r.gaps, fmt.Sprintf("a directory is damaged: %s: %v", container.Escape(prefix), err))
 			return true
 		}
 		if n == 0 { // records do not cross sectors

@@ -30,7 +30,7 @@ func Detect(head []byte) string {
 type Reader struct {
 	format string
 	src    container.Source
-	notes  []string
+	gaps   []string
 }
 
 // Open reads the disk's table.
@@ -55,8 +55,11 @@ func (r *Reader) Seekable() bool { return true }
 // Claims there are none.
 func (r *Reader) Claims() []container.Claim { return nil }
 
-// Notes say which partitions are not there.
-func (r *Reader) Notes() []string { return r.notes }
+// Notes there are none.
+func (r *Reader) Notes() []string { return nil }
+
+// Gaps are what was not listed.
+func (r *Reader) Gaps() []string { return r.gaps }
 
 // Entries are given in the order of the table.
 func (r *Reader) Entries() iter.Seq2[*container.Entry, error] {
@@ -77,7 +80,7 @@ func (r *Reader) Entries() iter.Seq2[*container.Entry, error] {
 func (r *Reader) slice(i int, name, kind string, at, size uint64) *container.Entry {
 	disk := uint64(r.src.Size())
 	if at > disk || size == 0 {
-		r.notes = append(r.notes, fmt.Sprintf("partition %d lies outside of the disk", i))
+		r.gaps = append(r.gaps, fmt.Sprintf("partition %d lies outside of the disk", i))
 		return nil
 	}
 	sec := container.Sub(r.src, int64(at), int64(min(size, disk-at)))
@@ -151,7 +154,7 @@ func (r *Reader) gpt(yield func(*container.Entry, error) bool) error {
 		}
 		first, last := le.Uint64(b[32:]), le.Uint64(b[40:])
 		if last < first || last > 1<<53 {
-			r.notes = append(r.notes, fmt.Sprintf("partition %d ends before it begins", i+1))
+			r.gaps = append(r.gaps, fmt.Sprintf("partition %d ends before it begins", i+1))
 			continue
 		}
 		u := make([]uint16, 36)

@@ -4,6 +4,7 @@ package rpm
 
 import (
 	"fmt"
+	"io"
 	"iter"
 	"path"
 	"strings"
@@ -25,7 +26,7 @@ type Reader struct {
 	method  string
 	files   map[string]file
 	claims  []container.Claim
-	notes   []string
+	gaps    []string
 }
 
 // file is what the header says of one.
@@ -37,7 +38,10 @@ type file struct {
 	link   string
 }
 
-const flagGhost = 1 << 6
+const (
+	flagGhost  = 1 << 6
+	maxPadding = 1 << 20
+)
 
 // Open reads the headers.
 func Open(src container.Source) (*Reader, error) {
@@ -142,18 +146,16 @@ func (r *Reader) Seekable() bool { return false }
 // Claims are signatures and digests of the package.
 func (r *Reader) Claims() []container.Claim { return r.claims }
 
-// Notes say where header and payload disagree.
-func (r *Reader) Notes() []string { return r.notes }
+// Notes there are none.
+func (r *Reader) Notes() []string { return nil }
+
+// Gaps are what was not listed.
+func (r *Reader) Gaps() []string { return r.gaps }
 
 // Entries are those of the payload, in its order.
 func (r *Reader) Entries() iter.Seq2[*container.Entry, error] {
 	return func(yield func(*container.Entry, error) bool) {
-		open := codec.ByName(r.method)
-		if open == nil {
-			yield(nil, container.Errorf("rpm", container.Unsupported, "the payload is compressed with %s", container.Escape(r.method)))
-			return
-		}
-		in, err := open(container.Sub(r.src, r.payload, r.src.Size()))
+		in, err := codec.OpenFile(r.method, container.Sub(r.src, r.payload, r.src.Size()))
 		if err != nil {
 			yield(nil, err)
 			return
@@ -168,7 +170,7 @@ func (r *Reader) Entries() iter.Seq2[*container.Entry, error] {
 				return
 			}
 			if e.Type == container.Slice { // bytes behind the archive
-				r.claims = append(r.claims, container.Claim{Kind: "suffix", Name: "bytes behind the payload", Offset: container.Unknown, Size: container.Unknown})
+				r.claims = append(r.claims, container.Claim{Kind: "suffix", Name: "bytes behind the archive in the payload", Offset: container.Unknown, Size: container.Unknown})
 				break
 			}
 			name := clean(e.Path)
@@ -178,7 +180,8 @@ func (r *Reader) Entries() iter.Seq2[*container.Entry, error] {
 				return
 			}
 		}
-		r.notes = append(r.notes, archive.Notes()...)
+		r.surplus(in)
+		r.gaps = append(r.gaps, archive.Gaps()...)
 		missing := 0
 		for name, f := range r.files {
 			if !seen[name] && !f.ghost {
@@ -186,8 +189,21 @@ func (r *Reader) Entries() iter.Seq2[*container.Entry, error] {
 			}
 		}
 		if missing > 0 {
-			r.notes = append(r.notes, fmt.Sprintf("%d files of the header are not in the payload", missing))
+			r.gaps = append(r.gaps, fmt.Sprintf("%d files of the header are not in the payload", missing))
 		}
+	}
+}
+
+// surplus names what follows the payload. Behind the archive the payload has
+// padding at most.
+func (r *Reader) surplus(payload *codec.File) {
+	if n, err := io.CopyN(io.Discard, payload, maxPadding); err != io.EOF {
+		r.gaps = append(r.gaps, fmt.Sprintf("the payload is not read to its end: %d bytes and more follow its archive", n))
+		return
+	}
+	at, _ := payload.Rest()
+	if at += r.payload; at < r.src.Size() {
+		r.claims = append(r.claims, container.Claim{Kind: "suffix", Name: "bytes behind the payload", Offset: at, Size: r.src.Size() - at})
 	}
 }
 

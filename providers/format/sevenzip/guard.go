@@ -45,6 +45,7 @@ type guard struct {
 	packed  []int64
 	packAt  int64
 	folders []folder
+	end     int64 // of the archive
 }
 
 type folder struct {
@@ -81,7 +82,7 @@ func check(src container.Source) (*guard, error) {
 		return nil, err
 	}
 	at, size := binary.LittleEndian.Uint64(h[12:]), binary.LittleEndian.Uint64(h[20:])
-	g := &guard{src: src}
+	g := &guard{src: src, end: signatureSize}
 	if size > maxHeader || at > uint64(src.Size()) {
 		return nil, g.fail("a header of %d bytes at %d", size, at)
 	}
@@ -91,6 +92,7 @@ func check(src container.Source) (*guard, error) {
 	if size == 0 {
 		return g, nil
 	}
+	g.end += int64(at + size)
 	id := g.byte()
 	if id == idEncodedHeader {
 		if err := g.streams(); err != nil {
@@ -100,7 +102,7 @@ func check(src container.Source) (*guard, error) {
 		if err != nil {
 			return nil, err
 		}
-		g = &guard{src: src, b: text}
+		g = &guard{src: src, b: text, end: g.end}
 		id = g.byte()
 	}
 	if id != idHeader {

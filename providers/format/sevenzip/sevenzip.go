@@ -27,7 +27,7 @@ func Is(head []byte) bool { return len(head) >= 6 && string(head[:6]) == "7z\xbc
 type Reader struct {
 	files   []*lib.File
 	methods []string
-	notes   []string
+	claims  []container.Claim
 }
 
 // Open reads the headers.
@@ -41,14 +41,19 @@ func Open(src container.Source) (r *Reader, err error) {
 	if err != nil {
 		return nil, err
 	}
+	r = &Reader{methods: g.methods}
+	if surplus := src.Size() - g.end; surplus > 0 {
+		r.claims = append(r.claims, container.Claim{Kind: "suffix", Name: "bytes behind the archive", Offset: g.end, Size: surplus})
+	}
 	if len(g.b) == 0 && g.folders == nil {
-		return &Reader{}, nil
+		return r, nil
 	}
 	z, err := lib.NewReader(src, src.Size())
 	if err != nil {
 		return nil, wrap(err)
 	}
-	return &Reader{files: z.File, methods: g.methods}, nil
+	r.files = z.File
+	return r, nil
 }
 
 func wrap(err error) error {
@@ -69,11 +74,11 @@ func (r *Reader) Format() string { return "7z" }
 // Seekable is false: opening a file may mean to decode all before it.
 func (r *Reader) Seekable() bool { return false }
 
-// Claims there are none.
-func (r *Reader) Claims() []container.Claim { return nil }
+// Claims are bytes behind the archive.
+func (r *Reader) Claims() []container.Claim { return r.claims }
 
-// Notes say what was not read.
-func (r *Reader) Notes() []string { return r.notes }
+// Notes there are none.
+func (r *Reader) Notes() []string { return nil }
 
 // Entries are given in the order of the archive.
 func (r *Reader) Entries() iter.Seq2[*container.Entry, error] {

@@ -2,6 +2,7 @@
 package squashfs
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -14,8 +15,10 @@ import (
 const (
 	superSize = 96
 	maxDepth  = 256
-	maxDir    = 64 << 20
-	noValue   = 0xffffffff
+	// deviceBlock is what mksquashfs fills images up to.
+	deviceBlock = 4096
+	maxDir      = 64 << 20
+	noValue     = 0xffffffff
 )
 
 var le = binary.LittleEndian
@@ -37,6 +40,7 @@ type Reader struct {
 	meta      *metadata
 	frags     *fragmentCache
 	notes     []string
+	gaps      []string
 	claims    []container.Claim
 	seen      map[uint64]bool // directories on the way and behind
 }
@@ -67,10 +71,23 @@ func Open(src container.Source) (*Reader, error) {
 	switch {
 	case r.used > src.Size() || r.used < superSize:
 		r.notes = append(r.notes, fmt.Sprintf("the image says that it uses %d bytes, the file has %d", r.used, src.Size()))
-	case src.Size()-r.used >= 4096:
-		r.claims = append(r.claims, container.Claim{Kind: "suffix", Name: "bytes behind the image", Offset: r.used, Size: src.Size() - r.used})
+	default:
+		if at := r.surplus(); at < src.Size() {
+			r.claims = append(r.claims, container.Claim{Kind: "suffix", Name: "bytes behind the image", Offset: at, Size: src.Size() - at})
+		}
 	}
 	return r, nil
+}
+
+// surplus is where bytes begin that belong to nothing. Images are filled up with
+// zeros to the blocks of a device.
+func (r *Reader) surplus() int64 {
+	end := min((r.used+deviceBlock-1)/deviceBlock*deviceBlock, r.src.Size())
+	padding, err := container.ReadAt(r.src, "squashfs", r.used, end-r.used)
+	if err != nil || len(bytes.Trim(padding, "\x00")) > 0 {
+		return r.used
+	}
+	return end
 }
 
 // decode unpacks one block of at most limit bytes.
@@ -100,6 +117,9 @@ func (r *Reader) Claims() []container.Claim { return r.claims }
 // Notes say what was not read.
 func (r *Reader) Notes() []string { return r.notes }
 
+// Gaps are what was not listed.
+func (r *Reader) Gaps() []string { return r.gaps }
+
 // Entries are given as directories list them, a directory before what is in it.
 func (r *Reader) Entries() iter.Seq2[*container.Entry, error] {
 	return func(yield func(*container.Entry, error) bool) {
@@ -120,7 +140,7 @@ func (r *Reader) Entries() iter.Seq2[*container.Entry, error] {
 // list gives the entries of a directory and reports whether to go on.
 func (r *Reader) list(dir *inode, prefix string, depth int, yield func(*container.Entry, error) bool) bool {
 	damaged := func(err error) bool {
-		r.notes = append(r.notes, fmt.Sprintf("a directory is damaged: %s: %v", container.Escape(prefix), err))
+		r.gaps = append(r.gaps, fmt.Sprintf("a directory is damaged: %s: %v", container.Escape(prefix), err))
 		return true
 	}
 	if depth > maxDepth {
@@ -167,7 +187,7 @@ func (r *Reader) list(dir *inode, prefix string, depth int, yield func(*containe
 func (r *Reader) give(ref uint64, path string, depth int, yield func(*container.Entry, error) bool) bool {
 	n, err := r.inode(ref)
 	if err != nil {
-		r.notes = append(r.notes, fmt.Sprintf("an entry cannot be read: %s: %v", container.Escape(path), err))
+		r.gaps = append(r.gaps, fmt.Sprintf("an entry cannot be read: %s: %v", container.Escape(path), err))
 		return true
 	}
 	e := &container.Entry{Path: path, Type: n.kind.entryType(), Mode: int64(n.mode & 0o7777), Size: container.Unknown, Packed: container.Unknown, Offset: container.Unknown, Link: n.link}

@@ -58,7 +58,9 @@ type Reader struct {
 	format string
 	src    container.Source // nil for a stream
 	in     io.Reader
-	notes  []string
+	rest   func() (int64, io.Reader) // behind the compressed data, nil until it is open
+	ended  bool                      // the content was read to its end
+	claims []container.Claim
 }
 
 // Open reads from a source.
@@ -73,11 +75,17 @@ func (r *Reader) Format() string { return r.format }
 // Seekable is false: the only entry is read in turn.
 func (r *Reader) Seekable() bool { return false }
 
-// Claims there are none.
-func (r *Reader) Claims() []container.Claim { return nil }
+// Claims are bytes behind the compressed data.
+func (r *Reader) Claims() []container.Claim {
+	if r.ended {
+		r.ended = false
+		r.surplus()
+	}
+	return r.claims
+}
 
-// Notes are what was found beside the content.
-func (r *Reader) Notes() []string { return r.notes }
+// Notes there are none.
+func (r *Reader) Notes() []string { return nil }
 
 // Entries is the content.
 func (r *Reader) Entries() iter.Seq2[*container.Entry, error] {
@@ -91,9 +99,59 @@ func (r *Reader) Entries() iter.Seq2[*container.Entry, error] {
 		if r.format == "gzip" {
 			r.gzip(in, e)
 		} else {
-			e.Open = func() (io.ReadCloser, error) { return codec.ByName(r.format)(in) }
+			e.Open = func() (io.ReadCloser, error) {
+				f, err := codec.OpenFile(r.format, in)
+				if err != nil {
+					return nil, err
+				}
+				r.rest = f.Rest
+				return &content{f, r}, nil
+			}
 		}
 		yield(e, nil)
+	}
+}
+
+// content remembers that it was read to its end.
+type content struct {
+	io.ReadCloser
+	r *Reader
+}
+
+func (c *content) Read(p []byte) (int, error) {
+	n, err := c.ReadCloser.Read(p)
+	if err == io.EOF {
+		c.r.ended = true
+	}
+	return n, err
+}
+
+// maxPadding is how many zero bytes behind gzip members are taken for the rest
+// of a tape's record.
+const maxPadding = 1 << 20
+
+// surplus names what follows the compressed data.
+func (r *Reader) surplus() {
+	at, rest := r.rest()
+	begin := make([]byte, 32<<10)
+	n, err := int64(0), error(nil)
+	for padding := r.format == "gzip"; padding && err == nil && n < maxPadding; {
+		var k int
+		k, err = rest.Read(begin)
+		n += int64(k)
+		padding = len(bytes.Trim(begin[:k], "\x00")) == 0
+		if padding && err == io.EOF {
+			return
+		}
+	}
+	if r.src != nil {
+		n = r.src.Size() - at
+	} else {
+		k, _ := io.CopyBuffer(struct{ io.Writer }{io.Discard}, rest, begin)
+		n += k
+	}
+	if n > 0 {
+		r.claims = append(r.claims, container.Claim{Kind: "suffix", Name: "bytes behind the compressed data", Offset: at, Size: n})
 	}
 }
 
@@ -105,7 +163,8 @@ func (r *Reader) gzip(in io.Reader, e *container.Entry) {
 		if z, err = codec.NewGzip(in); err != nil {
 			return nil, err
 		}
-		return z, nil
+		r.rest = z.Rest
+		return &content{z, r}, nil
 	}
 	e.Trailer = func() []container.Digest {
 		if z == nil {
@@ -113,9 +172,6 @@ func (r *Reader) gzip(in io.Reader, e *container.Entry) {
 		}
 		if z.Name != "" {
 			e.Notes = append(e.Notes, "the header names it "+container.Escape(z.Name))
-		}
-		if z.Surplus {
-			e.Notes = append(e.Notes, "bytes that are no member follow the last one")
 		}
 		switch {
 		case z.Members == 1:

@@ -130,11 +130,12 @@ func (r *Reader) entry(tr *tar.Reader, h *tar.Header, begin int64) *container.En
 		return e
 	}
 	e.Packed = e.Size
-	e.Section = container.Sub(r.src, e.Offset, e.Size)
-	if e.Section.Size() < e.Size {
-		e.Notes = append(e.Notes, "its content runs over the end of the archive")
+	content := container.Sub(r.src, e.Offset, e.Size)
+	if content.Size() < e.Size {
+		e.Open = container.OpenPart("tar", content)
+		return e
 	}
-	e.Open = container.OpenSection(e.Section)
+	e.Section, e.Open = content, container.OpenSection(content)
 	return e
 }
 

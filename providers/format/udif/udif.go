@@ -30,7 +30,7 @@ type Reader struct {
 	data       int64
 	partitions []partition
 	claims     []container.Claim
-	notes      []string
+	gaps       []string
 }
 
 type partition struct {
@@ -160,7 +160,7 @@ func (r *Reader) table(name, text string) error {
 	}
 	p := partition{name: name, kind: map[string]bool{}}
 	if n := be.Uint32(b[200:]); uint64(n) > uint64(len(b)-tableHead)/runSize {
-		r.notes = append(r.notes, fmt.Sprintf("partition %d: %d runs are declared, the table has room for %d", len(r.partitions), n, (len(b)-tableHead)/runSize))
+		r.gaps = append(r.gaps, fmt.Sprintf("partition %d: %d runs are declared, the table has room for %d", len(r.partitions), n, (len(b)-tableHead)/runSize))
 	}
 	base, count := r.data+int64(be.Uint64(b[24:])), int64(be.Uint64(b[16:]))
 	if count < 0 || count > 1<<50 {
@@ -200,8 +200,11 @@ func (r *Reader) Seekable() bool { return true }
 // Claims are checksums and a signature.
 func (r *Reader) Claims() []container.Claim { return r.claims }
 
-// Notes say what was not read.
-func (r *Reader) Notes() []string { return r.notes }
+// Notes there are none.
+func (r *Reader) Notes() []string { return nil }
+
+// Gaps are what was not listed.
+func (r *Reader) Gaps() []string { return r.gaps }
 
 // Entries are the partitions.
 func (r *Reader) Entries() iter.Seq2[*container.Entry, error] {

@@ -30,8 +30,8 @@ func Is(head []byte) bool {
 
 // A Reader reads one file.
 type Reader struct {
-	src   container.Source
-	notes []string
+	src  container.Source
+	gaps []string
 }
 
 // Open reads from a source.
@@ -46,8 +46,11 @@ func (r *Reader) Seekable() bool { return true }
 // Claims there are none.
 func (r *Reader) Claims() []container.Claim { return nil }
 
-// Notes say which slices lie outside of the file.
-func (r *Reader) Notes() []string { return r.notes }
+// Notes there are none.
+func (r *Reader) Notes() []string { return nil }
+
+// Gaps are what was not listed.
+func (r *Reader) Gaps() []string { return r.gaps }
 
 // Entries are given in the order of the header.
 func (r *Reader) Entries() iter.Seq2[*container.Entry, error] {
@@ -74,7 +77,7 @@ func (r *Reader) Entries() iter.Seq2[*container.Entry, error] {
 				at, length = be.Uint64(row[8:]), be.Uint64(row[16:])
 			}
 			if at > uint64(r.src.Size()) {
-				r.notes = append(r.notes, fmt.Sprintf("slice %d lies outside of the file", i))
+				r.gaps = append(r.gaps, fmt.Sprintf("slice %d lies outside of the file", i))
 				continue
 			}
 			sec := container.Sub(r.src, int64(at), int64(min(length, uint64(r.src.Size())-at)))

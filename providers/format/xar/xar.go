@@ -36,6 +36,7 @@ type Reader struct {
 	src    container.Source
 	heap   int64
 	toc    toc
+	paths  map[string]string // of the files that hard links lead to, by id
 	claims []container.Claim
 	notes  []string
 }
@@ -56,6 +57,7 @@ type located struct {
 }
 
 type entry struct {
+	ID    string  `xml:"id,attr"`
 	Name  name    `xml:"name"`
 	Type  kind    `xml:"type"`
 	Mode  string  `xml:"mode"`
@@ -119,6 +121,7 @@ func Open(src container.Source) (*Reader, error) {
 		return nil, &container.Error{Format: "xar", Kind: container.Corrupt, What: "the table of contents is damaged", Offset: size, Err: err}
 	}
 	r.claim(b)
+	r.surplus()
 	return r, nil
 }
 
@@ -193,7 +196,7 @@ func (r *Reader) Format() string { return "xar" }
 // Seekable: entries can be opened in any order.
 func (r *Reader) Seekable() bool { return true }
 
-// Claims are the signatures.
+// Claims are the signatures, and bytes behind the heap.
 func (r *Reader) Claims() []container.Claim { return r.claims }
 
 // Notes are contradictions of the archive as a whole.
@@ -201,7 +204,56 @@ func (r *Reader) Notes() []string { return r.notes }
 
 // Entries are given in the order of the table of contents.
 func (r *Reader) Entries() iter.Seq2[*container.Entry, error] {
-	return func(yield func(*container.Entry, error) bool) { r.walk(r.toc.TOC.Files, "", yield) }
+	return func(yield func(*container.Entry, error) bool) {
+		r.paths = map[string]string{}
+		r.originals(r.toc.TOC.Files, "")
+		r.walk(r.toc.TOC.Files, "", yield)
+	}
+}
+
+// originals notes the paths of files that have other names too.
+func (r *Reader) originals(files []entry, prefix string) {
+	for i := range files {
+		f := &files[i]
+		name := prefix + f.Name.text()
+		if f.Type.Link == "original" {
+			r.paths[f.ID] = name
+		}
+		r.originals(f.Files, name+"/")
+	}
+}
+
+// surplus names what follows everything that the table of contents refers to.
+func (r *Reader) surplus() {
+	var end int64
+	reach := func(offset, size int64) {
+		if offset >= 0 && size >= 0 && offset <= r.src.Size()-r.heap {
+			end = max(end, offset+min(size, r.src.Size()-r.heap-offset))
+		}
+	}
+	t := &r.toc.TOC
+	for _, x := range []*located{&t.Checksum, t.Signature, t.XSignature} {
+		if x != nil {
+			reach(x.Offset, x.Size)
+		}
+	}
+	var files func([]entry)
+	files = func(list []entry) {
+		for i := range list {
+			f := &list[i]
+			if f.Data != nil {
+				reach(f.Data.Offset, f.Data.Length)
+			}
+			for _, d := range f.EA {
+				reach(d.Offset, d.Length)
+			}
+			files(f.Files)
+		}
+	}
+	files(t.Files)
+	if at := r.heap + end; at < r.src.Size() {
+		r.claims = append(r.claims, container.Claim{Kind: "suffix", Name: "bytes behind the heap", Offset: at, Size: r.src.Size() - at})
+	}
 }
 
 func (r *Reader) walk(files []entry, prefix string, yield func(*container.Entry, error) bool) bool {
@@ -234,6 +286,9 @@ func (n name) text() string {
 
 func (r *Reader) entry(f *entry, name string) *container.Entry {
 	e := &container.Entry{Path: name, Type: typeOf(f), Mode: container.Unknown, Size: container.Unknown, Packed: container.Unknown, Offset: container.Unknown, Link: f.Link}
+	if e.Type == container.Hardlink {
+		e.Link = r.paths[f.Type.Link]
+	}
 	if mode, err := strconv.ParseInt(strings.TrimSpace(f.Mode), 8, 32); err == nil && mode >= 0 {
 		e.Mode = mode & 0o7777
 	}

@@ -227,11 +227,13 @@ func resultType(t *ir.Tool) *jen.Statement {
 func bindings(family *ir.Family) []jen.Code {
 	var out []jen.Code
 	for _, t := range family.Tools {
+		args := []jen.Code{jen.Op("&").Id(specVar(t)), jen.Id("Decode" + t.Go + "Input")}
 		bind := "plain"
 		if t.Evidence != nil {
 			bind = "sealed"
+			args = append(args, jen.Id("Decode"+t.Go+"Output"))
 		}
-		b := jen.Line().Id(bind).Call(jen.Op("&").Id(specVar(t)), jen.Id("Decode"+t.Go+"Input"), jen.Id("h").Dot(t.Go))
+		b := jen.Line().Id(bind).Call(append(args, jen.Id("h").Dot(t.Go))...)
 		if len(t.Retained) > 0 {
 			b.Dot("with").Call(jen.Id(evidenceFunc(t)))
 		}

@@ -133,6 +133,8 @@ type Binding struct {
 	// *model.InvalidError. What it returns is for Evidence and Call; written as
 	// JSON it is the canonical input.
 	Decode func(data []byte) (wire.Appender, error)
+	// Recall reads a result back from a record; nil for tools that seal nothing.
+	Recall func(result []byte) (wire.Appender, error)
 	// Evidence points at the inputs that take Evidence, the absent ones (nil)
 	// left out. It is nil for tools that have none.
 	Evidence func(in wire.Appender) []*model.EvidenceInput
@@ -155,10 +157,13 @@ func plain[I, O wire.Appender](spec *Spec, decode func([]byte) (I, error), call 
 }
 
 // sealed binds a tool that seals Evidence.
-func sealed[I wire.Appender, O any](spec *Spec, decode func([]byte) (I, error), call func(context.Context, I) (*Finding[O], error)) Binding {
+func sealed[I, R wire.Appender, O any](
+	spec *Spec, decode func([]byte) (I, error), recall func([]byte) (R, error), call func(context.Context, I) (*Finding[O], error),
+) Binding {
 	return Binding{
 		Spec:   spec,
 		Decode: decoder(decode),
+		Recall: decoder(recall),
 		Call: func(ctx context.Context, in wire.Appender) (*Result, error) {
 			f, err := call(ctx, in.(I))
 			if err != nil {

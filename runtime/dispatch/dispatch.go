@@ -103,7 +103,7 @@ func (d *Dispatcher) Specs() []*tool.Spec {
 // An Outcome is what a call gave.
 type Outcome struct {
 	Spec *tool.Spec
-	// Output is what the handler returned; nil when a snapshot held the answer.
+	// Output is what the handler returned, or a snapshot held.
 	Output wire.Appender
 	// Document is the JSON a caller gets: the complete record in the order of
 	// its contract for tools that seal Evidence, else the output.
@@ -183,7 +183,7 @@ func mayRead(spec *tool.Spec) bool {
 func (d *Dispatcher) answer(ctx context.Context, call *session.Call, b *tool.Binding, bound *session.Binding, in wire.Appender, parameters []byte) (*Outcome, error) {
 	reusable := bound != nil && pure(b.Spec)
 	if reusable {
-		if out, err := d.reuse(bound, b.Spec, parameters); out != nil || err != nil {
+		if out, err := d.reuse(bound, b, parameters); out != nil || err != nil {
 			return out, err
 		}
 	}
@@ -221,9 +221,10 @@ func pure(spec *tool.Spec) bool {
 		!(e.ChangesSession || e.DiscardsData || e.WritesFiles || e.StartsProcesses || e.ExecutesForeignCode || e.MutatesDevice || e.UsesNetwork)
 }
 
-// reuse answers a call from the snapshot of the target, nil when it cannot.
-func (d *Dispatcher) reuse(bound *session.Binding, spec *tool.Spec, parameters []byte) (*Outcome, error) {
-	record := bound.Reusable(spec.Name, parameters)
+// reuse answers a call from the snapshot of the target, nil when it cannot. The
+// document is the one that the call would make, in the order of its contract.
+func (d *Dispatcher) reuse(bound *session.Binding, b *tool.Binding, parameters []byte) (*Outcome, error) {
+	record := bound.Reusable(b.Spec.Name, parameters)
 	if record == nil {
 		return nil, nil
 	}
@@ -231,10 +232,15 @@ func (d *Dispatcher) reuse(bound *session.Binding, spec *tool.Spec, parameters [
 	if err != nil {
 		return nil, nil // what cannot be read is computed
 	}
+	output, err := b.Recall(m.NormalizedResult)
+	if err != nil {
+		return nil, nil
+	}
+	m.NormalizedResult = output.AppendJSON(nil)
 	if _, err := d.config.Session.Ledger().Append(record); err != nil {
 		return nil, storage(err)
 	}
-	return &Outcome{Spec: spec, Document: m.AppendJSON(nil), Record: record}, nil
+	return &Outcome{Spec: b.Spec, Output: output, Document: m.AppendJSON(nil), Record: record}, nil
 }
 
 // unknown is the fault for a name that no callable tool has.

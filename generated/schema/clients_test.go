@@ -35,6 +35,7 @@ var overLimit = map[string]int{
 	"compare_source_to_bundle":         11951,
 	"inspect_analysis_view":            6661,
 	"trace_application_feature":        12219,
+	"trace_javascript_semantics":       8851,
 }
 
 // nativeFamilies are what an agent needs for native binaries; --toolsets shows

@@ -256,6 +256,7 @@ var closeBinarySpec = Spec{
 		fault.CleanupIncompleteCode,
 		fault.ExecutionFailureCode,
 		fault.InvalidRequestCode,
+		fault.NoTargetOpenCode,
 		fault.ResourceConstraintCode,
 	},
 	Paths: []string{"/snapshot_path"},

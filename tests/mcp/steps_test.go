@@ -87,6 +87,7 @@ func packageSteps(t *testing.T) []step {
 		{tool: "analyze_javascript_application", args: in("new"), keep: keep("$newApplication")},
 		{tool: "compare_application_versions", args: object{"left": retained("$oldApplication"), "right": retained("$newApplication")}},
 		{tool: "trace_application_feature", args: object{"application": retained("$newApplication"), "seed": object{"kind": "string", "value": "greet"}}},
+		{tool: "trace_javascript_semantics", args: object{"application": retained("$newApplication"), "seed": object{"kind": "function", "value": "greet"}, "direction": "callers"}},
 		{tool: "compare_javascript_export_shapes", args: object{"left": retained("$oldApplication"), "right": retained("$newApplication")}},
 		{tool: "inspect_analysis_view", args: object{"analysis": retained("$newApplication"), "view": "modules"}},
 		{tool: "inspect_analysis_view", args: object{"analysis": retained("$newApplication"), "view": "module", "name": "greet.js"}},

@@ -160,7 +160,7 @@ func TestAnElectronApplication(t *testing.T) {
 		t.Errorf("invokes (-want +got):\n%s", diff)
 	}
 	for _, secret := range []string{"secret", "abc", "#part"} {
-		if bytes.Contains(a.Graph.AppendJSON(nil), []byte(secret)) {
+		if bytes.Contains(a.AppendJSON(nil), []byte(secret)) {
 			t.Errorf("the graph has %q", secret)
 		}
 	}

@@ -20,12 +20,13 @@ var fromMap = graph.Source{
 
 // drawMaps draws source maps and the files that they say programs were made of.
 func (a *analysis) drawMaps() {
+	sources := map[int][]int64{} // nodes of original files, by map
 	for i := range a.tree.Files {
 		f := &a.tree.Files[i]
 		if f.Kind == tree.SourceMap {
 			a.drawMapErrors(i)
 			if m := a.maps[i]; m != nil {
-				a.drawSources(i, a.fileNodes[i], m)
+				sources[i] = a.drawSources(i, a.fileNodes[i], m)
 			}
 		}
 	}
@@ -33,7 +34,7 @@ func (a *analysis) drawMaps() {
 		if u == nil || u.mapAddress == "" {
 			continue
 		}
-		a.drawDeclaredMap(i, u.mapAddress)
+		a.drawDeclaredMap(i, u.mapAddress, sources)
 	}
 }
 
@@ -44,7 +45,7 @@ func (a *analysis) drawMapErrors(i int) {
 }
 
 // drawDeclaredMap joins a program to the map it names: one it holds, or a file.
-func (a *analysis) drawDeclaredMap(i int, address string) {
+func (a *analysis) drawDeclaredMap(i int, address string, sources map[int][]int64) {
 	from := a.fileNodes[i]
 	if strings.HasPrefix(address, "data:") {
 		a.drawMapErrors(i)
@@ -57,11 +58,15 @@ func (a *analysis) drawDeclaredMap(i int, address string) {
 		id := graph.Path(a.tree.Files[i].Path+"#source-map", hex.EncodeToString(sum[:]))
 		node := a.b.Node(model.ApplicationNodeKindSourceMap, id, a.tree.Files[i].Path, a.b.From(fromMap), nil, graph.Properties{"inline": true, "size": int64(len(body))})
 		a.b.Edge(from, node, model.ApplicationRelationMapsTo, a.b.From(fromMap), nil, graph.Properties{"inline": true})
-		a.drawSources(i, node, m)
+		a.drawOrigins(i, m, a.drawSources(i, node, m))
 		return
 	}
 	if p, ok := a.mapPath(i, address); ok {
-		a.b.Edge(from, a.fileNodes[a.byPath[p]], model.ApplicationRelationMapsTo, a.b.From(fromMap), nil, nil)
+		to := a.byPath[p]
+		a.b.Edge(from, a.fileNodes[to], model.ApplicationRelationMapsTo, a.b.From(fromMap), nil, nil)
+		if m := a.maps[to]; m != nil {
+			a.drawOrigins(i, m, sources[to])
+		}
 		return
 	}
 	clean := address
@@ -91,8 +96,9 @@ func (a *analysis) mapPath(i int, address string) (string, bool) {
 }
 
 // drawSources draws the original files of a map, each with how much of the
-// program comes from it.
-func (a *analysis) drawSources(file int, node int64, m *sourcemap.Map) {
+// program comes from it. It gives their nodes, -1 for those without.
+func (a *analysis) drawSources(file int, node int64, m *sourcemap.Map) []int64 {
+	nodes := make([]int64, len(m.Sources))
 	if len(m.Notes) > 0 {
 		a.b.Set(node, "notes", m.Notes)
 	}
@@ -114,6 +120,7 @@ func (a *analysis) drawSources(file int, node int64, m *sourcemap.Map) {
 	}
 	for i := range m.Sources {
 		s := &m.Sources[i]
+		nodes[i] = -1
 		if s.Path == "" && !s.HasContent {
 			continue
 		}
@@ -130,5 +137,7 @@ func (a *analysis) drawSources(file int, node int64, m *sourcemap.Map) {
 		id := graph.Identity{Strategy: model.ApplicationNodeIdentityStrategySourceMapOriginal, Key: s.Path, SHA256: s.SHA256()}
 		to := a.b.Node(model.ApplicationNodeKindSourceModule, id, s.Path, a.b.From(fromMap), nil, p)
 		a.b.Edge(node, to, model.ApplicationRelationContains, a.b.From(fromMap), nil, nil)
+		nodes[i] = to
 	}
+	return nodes
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"rea/providers/javascript/bundle"
+	"rea/providers/javascript/facts"
 	"rea/providers/javascript/parse"
 	"rea/providers/javascript/scope"
 )
@@ -231,7 +232,7 @@ func (e *extractor) flow(r parse.Ref, to int32, how Relation, steps int) {
 		e.edge(how, e.functionOf(r), to)
 	case parse.String:
 		if n.End-n.Start <= maxLabel && (how == Argument || how == Asks || how == Spawns || how == Uses) {
-			e.edge(how, e.node(Literal, e.span(r), e.StringValue(r)), to)
+			e.edge(how, e.node(Literal, e.span(r), shown(e.StringValue(r))), to)
 		}
 	case parse.Template, parse.Logical, parse.Array:
 		for k := n.First; k != 0; k = e.Next(k) {
@@ -255,6 +256,15 @@ func (e *extractor) flow(r parse.Ref, to int32, how Relation, steps int) {
 	case parse.Object:
 		e.edge(how, e.object(r), to)
 	}
+}
+
+// shown is the text of a literal without what must not be kept of addresses.
+func shown(text string) string {
+	if !strings.Contains(text, "://") {
+		return text
+	}
+	clean, _ := facts.Clean(text)
+	return clean
 }
 
 // object is the node of an object literal with its properties.

@@ -236,19 +236,41 @@ func (j *Join) calls() {
 	g := j.Graph
 	for i := range g.Edges {
 		e := &g.Edges[i]
-		if e.Kind != Callee {
-			continue
-		}
-		if f := j.Function(e.From); f != none && !j.related(e.To, f) {
-			j.Call(e.To, f)
+		switch e.Kind {
+		case Callee:
+			if f := j.Function(e.From); f != none && !j.related(e.To, f) {
+				j.Call(e.To, f)
+			}
+		case Argument:
+			how := runsArguments(Kind(g.Kinds[e.To]))
+			if from := Kind(g.Kinds[e.From]); how == 0 || from != Slot && from != Variable {
+				continue
+			}
+			if f := j.Function(e.From); f != none && !j.related(e.To, f) {
+				j.Add(how, e.To, f)
+				j.Receive(e.To, f)
+			}
 		}
 	}
+}
+
+// runsArguments is how a kind of call runs functions that it is given, 0 for none.
+func runsArguments(k Kind) Relation {
+	switch k {
+	case Listener, Signal:
+		return Listens
+	case Timer:
+		return Schedules
+	case Promise:
+		return Continues
+	}
+	return 0
 }
 
 // related reports whether a call is known to run a function.
 func (j *Join) related(call, f int32) bool {
 	for _, e := range j.from(call) {
-		if e.Kind == Calls && e.To == f {
+		if (e.Kind == Calls || e.Kind == runsArguments(Kind(j.Graph.Kinds[call]))) && e.To == f {
 			return true
 		}
 	}

@@ -133,6 +133,9 @@ const (
 	Delivers   Relation = 'v' // a message comes to who listens
 	Answers    Relation = 'y' // what a handler gives is what the message is answered with
 	Starts     Relation = 'i' // a call runs the program in a file
+	// Within is what walks go along from a place to the function or module around
+	// it. No graph holds it: ranges tell.
+	Within Relation = 'z'
 )
 
 // Family of a relation.
@@ -160,6 +163,8 @@ func (r Relation) Family() string {
 		return "configuration"
 	case Uses:
 		return "resource-lifecycle"
+	case Within:
+		return "containment"
 	}
 	return "boundary"
 }
@@ -209,6 +214,8 @@ func (r Relation) Name() string {
 		return "answered-to"
 	case Starts:
 		return "starts"
+	case Within:
+		return "contains"
 	}
 	return "crosses-to"
 }

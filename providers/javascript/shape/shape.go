@@ -25,6 +25,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"rea/providers/javascript/bundle"
+	"rea/providers/javascript/facts"
 	"rea/providers/javascript/graph"
 	"rea/providers/javascript/parse"
 	"rea/providers/javascript/symbol"
@@ -112,6 +113,9 @@ func (r *Reader) constant(v parse.Ref) object {
 	switch n := f.At(v); n.Kind {
 	case parse.String, parse.Template, parse.Binary:
 		if s, ok := f.Constant(v); ok {
+			if strings.Contains(s, "://") { // an address, without what must not be kept of it
+				s, _ = facts.Clean(s)
+			}
 			return object{"kind": "string", "value": cut(s)}
 		}
 		if n.Kind == parse.Template {

@@ -22,6 +22,8 @@ func (a *app) analyzeCommand() *ffcli.Command {
 	timeout := fs.Duration("timeout", 0, "give up after this `duration`, e.g. 30s")
 	provider := fs.String("provider", "", "`engine` that analyses the file, or auto")
 	architecture := fs.String("architecture", "", "`slice` of a universal file, e.g. arm64")
+	var snapshot snapshotFlags
+	snapshot.define(fs)
 	return &ffcli.Command{
 		Name:       "analyze",
 		ShortUsage: "rea analyze [flags] FILE|FOLDER",
@@ -42,16 +44,19 @@ func (a *app) analyzeCommand() *ffcli.Command {
 			ctx, failed, stop := within(ctx, *timeout)
 			defer stop()
 			if isApplication(args[0]) {
+				if snapshot.path != "" {
+					return usagef("", "flag --snapshot: results about applications are not kept, only those about binaries")
+				}
 				return failed(a.analyzeApplication(ctx, args[0], format, *rows))
 			}
-			return failed(a.analyze(ctx, args[0], *architecture, *provider, format, *rows))
+			return failed(a.analyze(ctx, args[0], *architecture, *provider, format, *rows, &snapshot))
 		},
 	}
 }
 
-func (a *app) analyze(ctx context.Context, path, architecture, provider, format string, rows int) error {
-	call, done := a.connect(provider)
-	defer done()
+func (a *app) analyze(ctx context.Context, path, architecture, provider, format string, rows int, snapshot *snapshotFlags) error {
+	conn := a.connect(provider, snapshot)
+	defer conn.close()
 	ctx, end := a.progress(ctx)
 	defer end()
 	request, err := openRequest(path, architecture)
@@ -67,7 +72,7 @@ func (a *app) analyze(ctx context.Context, path, architecture, provider, format 
 		if err != nil {
 			return nil, err
 		}
-		return call(ctx, tool, data)
+		return conn.call(ctx, tool, data)
 	}, options)
 	if err != nil {
 		return err
@@ -78,9 +83,13 @@ func (a *app) analyze(ctx context.Context, path, architecture, provider, format 
 		if err != nil {
 			return err
 		}
-		return a.print(data, format)
+		if err := a.print(data, format); err != nil {
+			return err
+		}
+	} else if err := r.Text(a.out, terminal.Of(a.out, a.getenv), rows); err != nil {
+		return err
 	}
-	return r.Text(a.out, terminal.Of(a.out, a.getenv), rows)
+	return a.saveSnapshot(ctx, conn, snapshot)
 }
 
 // openRequest is the input of open_binary. JSON can't carry a path that is not UTF-8.

@@ -70,15 +70,15 @@ func (a *app) analyzeApplication(ctx context.Context, path, format string, rows 
 	if !utf8.ValidString(path) {
 		return usagef("Open it through a link whose name is valid UTF-8.", "the path %q is not valid UTF-8", path)
 	}
-	call, done := a.connect("")
-	defer done()
+	conn := a.connect("", nil)
+	defer conn.close()
 	ctx, end := a.progress(ctx)
 	defer end()
 	input, err := json.Marshal(map[string]string{"path": path})
 	if err != nil {
 		return err
 	}
-	record, err := call(ctx, applicationTool, input)
+	record, err := conn.call(ctx, applicationTool, input)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,9 @@ import (
 
 // examples are the inputs of a contract as command lines.
 func examples(c *cli.Command) [][2]string {
+	if own := ownExamples[c.Tool]; own != nil {
+		return own
+	}
 	specs := tool.Specs()
 	i := slices.IndexFunc(specs, func(s *tool.Spec) bool { return s.Name == c.Tool })
 	if i < 0 {

@@ -47,7 +47,7 @@ func (a *app) catalogCommand() *ffcli.Command {
 func catalogCommands(root *ffcli.Command) []data.Command {
 	var out []data.Command
 	for _, c := range root.Subcommands {
-		if c.ShortHelp == "" || toolNamed(c.Name) != nil {
+		if t := toolNamed(c.Name); c.ShortHelp == "" || t != nil && t.Tool != inspectTool {
 			continue
 		}
 		if c.Exec == nil {

@@ -18,6 +18,7 @@ type graphFlags struct {
 	depth, nodes           int
 	plain                  bool
 	timeout                time.Duration
+	snapshot               snapshotFlags
 }
 
 func (a *app) graphCommand() *ffcli.Command {
@@ -32,6 +33,7 @@ func (a *app) graphCommand() *ffcli.Command {
 	fs.DurationVar(&own.timeout, "timeout", 0, "give up after this `duration`, e.g. 30s")
 	fs.StringVar(&own.provider, "provider", "", "`engine` that analyses the file, or auto")
 	fs.StringVar(&own.architecture, "architecture", "", "`slice` of a universal file, e.g. arm64")
+	own.snapshot.define(fs)
 	return &ffcli.Command{
 		Name:       "graph",
 		ShortUsage: "rea graph [flags] FILE [PROCEDURE]",
@@ -70,8 +72,8 @@ func (a *app) graph(ctx context.Context, path, procedure string, own *graphFlags
 	case kind == "flow" && procedure == "":
 		return usagef("rea search-procedures FILE WORD finds procedures", "--kind flow needs a procedure")
 	}
-	call, done := a.connect(own.provider)
-	defer done()
+	conn := a.connect(own.provider, &own.snapshot)
+	defer conn.close()
 	ctx, end := a.progress(ctx)
 	defer end()
 	request, err := openRequest(path, own.architecture)
@@ -83,7 +85,7 @@ func (a *app) graph(ctx context.Context, path, procedure string, own *graphFlags
 		if err != nil {
 			return nil, err
 		}
-		return call(ctx, tool, data)
+		return conn.call(ctx, tool, data)
 	}, graph.Request{Open: request, Procedure: procedure, Kind: kind, Depth: own.depth, MaxNodes: own.nodes, Code: !own.plain})
 	if err != nil {
 		return err
@@ -94,8 +96,12 @@ func (a *app) graph(ctx context.Context, path, procedure string, own *graphFlags
 	}
 	end()
 	if own.output != "" {
-		return os.WriteFile(own.output, picture, 0o644)
+		err = os.WriteFile(own.output, picture, 0o644)
+	} else {
+		_, err = a.out.Write(picture)
 	}
-	_, err = a.out.Write(picture)
-	return err
+	if err != nil {
+		return err
+	}
+	return a.saveSnapshot(ctx, conn, &own.snapshot)
 }

@@ -64,7 +64,7 @@ func (a *app) printOverview(root *ffcli.Command) error {
 	b.WriteString("Begin with rea analyze FILE. Tools have the same names here and on MCP.\n\n")
 	var families []string
 	tools := map[string]cli.Command{}
-	for _, c := range cli.Commands() {
+	for _, c := range commands() {
 		if !c.Hidden {
 			tools[c.Name] = c
 			families = append(families, c.Family)
@@ -154,12 +154,12 @@ func writeExamples(b *strings.Builder, screen terminal.Screen, list [][2]string)
 }
 
 func toolNamed(command string) *cli.Command {
-	commands := cli.Commands()
-	i := slices.IndexFunc(commands, func(c cli.Command) bool { return c.Name == command })
+	list := commands()
+	i := slices.IndexFunc(list, func(c cli.Command) bool { return c.Name == command })
 	if i < 0 {
 		return nil
 	}
-	return &commands[i]
+	return &list[i]
 }
 
 func toolArguments(t *cli.Command) [][2]string {

@@ -5,8 +5,6 @@ import (
 	"io"
 
 	"github.com/peterbourgon/ff/v3/ffcli"
-
-	"rea/generated/cli"
 )
 
 // root is the tree of commands: those of this package, then one for every tool.
@@ -30,9 +28,13 @@ func (a *app) root() *ffcli.Command {
 			a.helpCommand(),
 		},
 	}
-	commands := cli.Commands()
-	for i := range commands {
-		root.Subcommands = append(root.Subcommands, a.toolCommand(&commands[i]))
+	tools := commands()
+	for i := range tools {
+		command := a.toolCommand
+		if tools[i].Tool == inspectTool {
+			command = a.inspectBundleCommand
+		}
+		root.Subcommands = append(root.Subcommands, command(&tools[i]))
 	}
 	return root
 }

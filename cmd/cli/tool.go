@@ -22,6 +22,7 @@ type toolFlags struct {
 	timeout      time.Duration
 	provider     string
 	architecture string
+	snapshot     snapshotFlags
 }
 
 // toolCommand makes the command of one tool.
@@ -29,25 +30,13 @@ func (a *app) toolCommand(c *cli.Command) *ffcli.Command {
 	fs := flags(c.Name)
 	in := &input{stdin: a.in}
 	var own toolFlags
-	for i := range c.Flags {
-		arg := &c.Flags[i]
-		fs.Var(field{in, arg}, arg.Name, arg.Help)
-	}
-	add := func(name string, define func()) {
-		if fs.Lookup(name) == nil {
-			define()
-		}
-	}
-	add("format", func() { formatFlag(fs, &own.format) })
-	add("input", func() {
-		fs.StringVar(&own.whole, "input", "", "the whole input as `JSON`, @file or - for standard input")
-	})
-	add("timeout", func() { fs.DurationVar(&own.timeout, "timeout", 0, "give up after this `duration`, e.g. 30s") })
+	a.inputFlags(fs, c, in, &own)
 	if c.Target {
-		add("provider", func() { fs.StringVar(&own.provider, "provider", "", "`engine` that analyses the file, or auto") })
-		add("architecture", func() {
+		add(fs, "provider", func() { fs.StringVar(&own.provider, "provider", "", "`engine` that analyses the file, or auto") })
+		add(fs, "architecture", func() {
 			fs.StringVar(&own.architecture, "architecture", "", "`slice` of a universal file, e.g. arm64")
 		})
+		add(fs, "snapshot", func() { own.snapshot.define(fs) })
 	}
 	return &ffcli.Command{
 		Name:       c.Name,
@@ -57,51 +46,88 @@ func (a *app) toolCommand(c *cli.Command) *ffcli.Command {
 		FlagSet:    fs,
 		Exec: func(ctx context.Context, args []string) error {
 			a.json = own.format == "json"
-			if own.timeout < 0 {
-				return usagef("", "flag --timeout: %v is not a time to wait", own.timeout)
+			ctx, failed, stop, err := own.bound(ctx)
+			if err != nil {
+				return err
 			}
-			ctx, failed, stop := within(ctx, own.timeout)
 			defer stop()
 			return failed(a.runTool(ctx, c, in, &own, args))
 		},
 	}
 }
 
-func (a *app) runTool(ctx context.Context, c *cli.Command, in *input, own *toolFlags, args []string) error {
-	target, err := in.positional(c, args)
-	if err != nil {
-		return err
+// add defines a flag of the command unless the input has one of that name.
+func add(fs *flag.FlagSet, name string, define func()) {
+	if fs.Lookup(name) == nil {
+		define()
+	}
+}
+
+// inputFlags defines the flags that fill an input, and those that every command
+// with an input has.
+func (a *app) inputFlags(fs *flag.FlagSet, c *cli.Command, in *input, own *toolFlags) {
+	for i := range c.Flags {
+		arg := &c.Flags[i]
+		fs.Var(field{in, arg}, arg.Name, arg.Help)
+	}
+	add(fs, "format", func() { formatFlag(fs, &own.format) })
+	add(fs, "input", func() {
+		fs.StringVar(&own.whole, "input", "", "the whole input as `JSON`, @file or - for standard input")
+	})
+	add(fs, "timeout", func() { fs.DurationVar(&own.timeout, "timeout", 0, "give up after this `duration`, e.g. 30s") })
+}
+
+// read puts the input together.
+func (in *input) read(c *cli.Command, own *toolFlags, args []string) (target string, data []byte, err error) {
+	if target, err = in.positional(c, args); err != nil {
+		return "", nil, err
 	}
 	if own.whole != "" {
 		if in.whole != nil {
-			return usagef("", "the whole input is given twice")
+			return "", nil, usagef("", "the whole input is given twice")
 		}
 		if in.whole, err = in.load(own.whole); err != nil {
-			return usagef("", "flag --input: %v", err)
+			return "", nil, usagef("", "flag --input: %v", err)
 		}
 		if !json.Valid(in.whole) {
-			return usagef("", "flag --input: %q is not JSON", shorten(string(in.whole)))
+			return "", nil, usagef("", "flag --input: %q is not JSON", shorten(string(in.whole)))
 		}
 	}
-	data, err := in.JSON()
+	data, err = in.JSON()
+	return target, data, err
+}
+
+func (a *app) runTool(ctx context.Context, c *cli.Command, in *input, own *toolFlags, args []string) error {
+	target, data, err := in.read(c, own, args)
 	if err != nil {
 		return err
 	}
-	call, done := a.connect(own.provider)
-	defer done()
+	conn := a.connect(own.provider, &own.snapshot)
+	defer conn.close()
 	ctx, end := a.progress(ctx)
 	defer end()
 	if c.Target {
-		if err := open(ctx, call, target, own.architecture); err != nil {
+		if err := open(ctx, conn.call, target, own.architecture); err != nil {
 			return err
 		}
 	}
-	result, err := call(ctx, c.Tool, data)
+	if c.Tool == exportTool {
+		if data, err = a.admitFiles(ctx, conn, in); err != nil {
+			return err
+		}
+	}
+	result, err := conn.call(ctx, c.Tool, data)
 	if err != nil {
 		return err
 	}
 	end()
-	return a.printResult(c.Tool, result, own.format)
+	if err := a.printResult(c.Tool, result, own.format); err != nil {
+		return err
+	}
+	if text := notes[c.Tool]; text != "" {
+		a.note(text)
+	}
+	return a.saveSnapshot(ctx, conn, &own.snapshot)
 }
 
 // open opens the file that a command is about.

@@ -146,17 +146,30 @@ func assemble(s setup) (d *dispatch.Dispatcher, done func()) {
 	return d, func() { sess.Close(context.Background(), nil) }
 }
 
-// connect makes the session of one command.
-func (a *app) connect(provider string) (call caller, done func()) {
-	if err := checkEngines(a.getenv); err != nil {
-		return func(context.Context, string, []byte) ([]byte, error) { return nil, err }, func() {}
-	}
+// A connection is the session of one command.
+type connection struct {
+	dispatcher *dispatch.Dispatcher
+	call       caller
+	close      func()
+}
+
+// connect makes the session of one command. A snapshot, unless nil, is read
+// where the target is opened.
+func (a *app) connect(provider string, snapshot *snapshotFlags) *connection {
+	invalid := checkEngines(a.getenv)
 	d, done := assemble(setup{getenv: a.getenv, provider: provider, log: a.err, single: true})
-	return func(ctx context.Context, name string, input []byte) ([]byte, error) {
+	call := func(ctx context.Context, name string, input []byte) ([]byte, error) {
+		if invalid != nil {
+			return nil, invalid
+		}
 		out, err := d.Call(ctx, name, input)
 		if err != nil {
 			return nil, err
 		}
 		return out.Document, nil
-	}, done
+	}
+	if snapshot != nil {
+		call = snapshot.opening(call)
+	}
+	return &connection{dispatcher: d, call: call, close: done}
 }

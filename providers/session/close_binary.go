@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 
+	"rea/generated/fault"
 	"rea/generated/tool"
 	state "rea/runtime/session"
 )
@@ -12,8 +13,12 @@ import (
 func (h *Handlers) CloseBinary(ctx context.Context, in *tool.CloseBinaryInput) (*tool.CloseBinaryOutput, error) {
 	var saved *tool.CloseBinaryOutputResultSnapshot
 	save := func(b *state.Binding) error {
-		if in.SnapshotPath == nil || b == nil {
+		switch {
+		case in.SnapshotPath == nil:
 			return nil
+		case b == nil:
+			return fault.Advise(fault.NoTargetOpen(fault.NoTargetOpenDetails{Tool: "close_binary"}, nil),
+				"There is nothing to save a snapshot of: call close_binary without snapshot_path, or open_binary first. Nothing was cleared.")
 		}
 		s, err := h.config.Session.SaveSnapshot(ctx, b, *in.SnapshotPath, in.Overwrite)
 		if err != nil {

@@ -248,6 +248,10 @@ func TestClose(t *testing.T) {
 	if doc := b.must("close_binary", "{}"); doc != `{"result":{"closed":false,"records_cleared":0,"snapshot":null}}` {
 		t.Errorf("closing again gives %s", doc)
 	}
+	snapshot := filepath.Join(t.TempDir(), "snap")
+	if _, err := b.call("close_binary", `{"snapshot_path":`+quoted(snapshot)+`}`); fault.CodeOf(err) != fault.NoTargetOpenCode {
+		t.Errorf("a snapshot of nothing gives %v", err)
+	}
 }
 
 func TestSnapshot(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 )
 
 var bounds = inventory.Bounds{
-	Depth: 16, Entries: 500000, EntryBytes: 1 << 36, TotalBytes: 1 << 37, Ratio: 1100, PathBytes: 4096, Seconds: 120,
+	Depth: 16, Entries: 500000, EntryBytes: 1 << 36, TotalBytes: 1 << 37, Ratio: 200, PathBytes: 4096, Seconds: 120,
 }
 
 func walk(t testing.TB, path string, opt inventory.Options) *inventory.Result {
@@ -210,10 +210,13 @@ func TestListingsAgree(t *testing.T) {
 		{"zip", "zip unzip", "cd tree && zip -qry ../pkg . && mv ../pkg.zip ../pkg", "unzip -q pkg -d out", "zip", nil},
 		{"zip_bzip2", "7zz bsdtar", "cd tree && 7zz a -bd -snl -tzip -mm=bzip2 ../pkg.zip . && mv ../pkg.zip ../pkg", "mkdir out; bsdtar -xf pkg -C out", "zip", nil},
 		{"zip_lzma", "7zz bsdtar", "cd tree && 7zz a -bd -snl -tzip -mm=lzma ../pkg.zip . && mv ../pkg.zip ../pkg", "mkdir out; bsdtar -xf pkg -C out", "zip", nil},
+		{"zip_deflate64", "7zz unzip", "cat /bin/ls /bin/bash /bin/ls tree/zeros > tree/far; cd tree && 7zz a -bd -snl -tzip -mm=deflate64 -mx9 ../pkg.zip . && mv ../pkg.zip ../pkg", "7zz x -bd -snl -oout pkg", "zip", nil},
+		{"zip_xz", "7zz", "cd tree && 7zz a -bd -snl -tzip -mm=xz ../pkg.zip . && mv ../pkg.zip ../pkg", "7zz x -bd -snl -oout pkg", "zip", nil},
 		{"zip64", "zip unzip", "cd tree && zip -qry -fz ../pkg . && mv ../pkg.zip ../pkg", "unzip -q pkg -d out", "zip", nil},
 		{"zip_behind_program", "zip unzip", "cd tree && zip -qry ../z . && cat /bin/ls ../z.zip > ../pkg", "unzip -q pkg -d out || [ $? = 1 ]", "elf", nil},
 		{"7z", "7zz", "cd tree && 7zz a -bd -snl ../pkg.7z . && mv ../pkg.7z ../pkg", "7zz x -bd -snl -oout pkg", "7z", nil},
 		{"7z_deflate", "7zz", "cd tree && 7zz a -bd -snl -ms=off -m0=deflate ../pkg.7z . && mv ../pkg.7z ../pkg", "7zz x -bd -snl -oout pkg", "7z", nil},
+		{"7z_deflate64", "7zz", "cat /bin/ls /bin/bash /bin/ls tree/zeros > tree/far; cd tree && 7zz a -bd -snl -m0=deflate64 ../pkg.7z . && mv ../pkg.7z ../pkg", "7zz x -bd -snl -oout pkg", "7z", nil},
 		{"7z_ppmd", "7zz", "cd tree && 7zz a -bd -snl -m0=ppmd ../pkg.7z . && mv ../pkg.7z ../pkg", "7zz x -bd -snl -oout pkg", "7z", nil},
 		{"7z_bcj2", "7zz gcc", "cp /bin/ls tree/ls.exe; cd tree && 7zz a -bd -snl -mf=BCJ2 ../pkg.7z . && mv ../pkg.7z ../pkg", "7zz x -bd -snl -oout pkg", "7z", nil},
 		{"tar_pax", "bsdtar", "bsdtar -cf pkg --format pax -C tree .", "mkdir out; tar xf pkg -C out", "tar", nil},

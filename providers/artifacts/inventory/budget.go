@@ -20,12 +20,19 @@ type Bounds struct {
 	Seconds    int64
 }
 
-// ratioFloor is the content up to which a ratio is not looked at: small files
-// may be as repetitive as they like.
-const ratioFloor = 16 << 20
+// ratioFloor is the content up to which a ratio is not looked at: it is read in
+// a second, however repetitive it is.
+const ratioFloor = 256 << 20
 
-// totalRatioFloor is the same for all contents together and the root.
+// totalRatioFloor is the same for all contents of one file together.
 const totalRatioFloor = 1 << 30
+
+// A scope holds all contents of one file, however deep they are in it, to what
+// the file takes itself.
+type scope struct {
+	size  int64
+	total atomic.Int64
+}
 
 // A Limit that was reached.
 type Limit struct {
@@ -65,7 +72,6 @@ type budget struct {
 	Bounds
 	ctx      context.Context
 	deadline time.Time
-	root     int64 // bytes of the root file, 0 for a directory
 	entries  atomic.Int64
 	total    atomic.Int64
 	// global tells that a bound over the whole was hit, so that what was cut
@@ -76,8 +82,8 @@ type budget struct {
 	reached map[string]*Limit
 }
 
-func newBudget(ctx context.Context, b Bounds, root int64) *budget {
-	return &budget{Bounds: b, ctx: ctx, deadline: time.Now().Add(time.Duration(b.Seconds) * time.Second), root: root, reached: map[string]*Limit{}}
+func newBudget(ctx context.Context, b Bounds) *budget {
+	return &budget{Bounds: b, ctx: ctx, deadline: time.Now().Add(time.Duration(b.Seconds) * time.Second), reached: map[string]*Limit{}}
 }
 
 // entry counts an entry and reports whether it may still be listed.
@@ -128,6 +134,7 @@ func (b *budget) check() error {
 type meter struct {
 	r      io.Reader
 	b      *budget
+	of     *scope
 	packed int64 // bytes the content takes in its container, -1 when unknown
 	free   bool  // the content was counted already
 	n      int64
@@ -172,7 +179,8 @@ func (m *meter) count(n int64) string {
 		return LimitTotalBytes
 	case m.packed >= 0 && m.n > ratioFloor && m.n/m.b.Ratio > m.packed:
 		return LimitRatio
-	case m.b.root > 0 && total > totalRatioFloor && total/m.b.Ratio > m.b.root:
+	}
+	if all := m.of.total.Add(n); all > totalRatioFloor && all/m.b.Ratio > m.of.size {
 		m.b.global.Store(true)
 		return LimitRatio
 	}

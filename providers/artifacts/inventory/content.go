@@ -29,8 +29,11 @@ func (w *walk) content(it *Item, e *container.Entry, depth int64, again bool, be
 	if s, ok := rc.(sourced); ok {
 		e.Section = s.Source()
 	}
-	c := &content{walk: w, it: it, e: e, depth: depth, up: &ancestors{item: it, up: up}, beside: beside}
-	c.m = &meter{r: rc, b: w.budget, packed: e.Packed}
+	c := &content{walk: w, it: it, e: e, depth: depth, up: &ancestors{item: it, up: up, scope: up.scope}, beside: beside}
+	if c.up.scope == nil { // a file of a directory
+		c.up.scope = &scope{size: e.Size}
+	}
+	c.m = &meter{r: rc, b: w.budget, of: c.up.scope, packed: e.Packed}
 	buffer := buffers.Get().(*[256 << 10]byte)
 	defer buffers.Put(buffer)
 	n, err := fill(c.m, buffer[:headSize])
@@ -260,7 +263,7 @@ func (c *content) twice(buffer []byte) error {
 		return err
 	}
 	defer rc.Close()
-	free := &meter{r: rc, b: c.walk.budget, packed: c.e.Packed, free: true}
+	free := &meter{r: rc, b: c.walk.budget, of: c.up.scope, packed: c.e.Packed, free: true}
 	return c.inside(func() (container.Reader, error) { return c.open.stream(free) })
 }
 

@@ -75,6 +75,9 @@ func (w *walk) root(r *rootFile) (*Item, error) {
 		Type: container.File, Mode: container.Unknown, Size: r.size, Declared: container.Unknown, Packed: container.Unknown, Offset: container.Unknown, Status: Observed,
 	}
 	up := &ancestors{item: it}
+	if r.dir == nil {
+		up.scope = &scope{size: r.size}
+	}
 	if r.dir != nil {
 		it.Type, it.Size, it.Status = container.Directory, container.Unknown, NoContent
 		it.Identity = Identity{Format: "directory", Kind: KindContainer}

@@ -61,6 +61,8 @@ type walk struct {
 type ancestors struct {
 	item *Item
 	up   *ancestors
+	// scope of the file that all of it is in.
+	scope *scope
 	// pending is the digest of a root that is being hashed, nil once it is known.
 	pending *pendingHash
 }
@@ -106,7 +108,7 @@ func walkOnce(ctx context.Context, path string, opt Options, workers int) (*Resu
 	inner, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	w := &walk{
-		Options: opt, ctx: inner, cancel: cancel, budget: newBudget(inner, opt.Bounds, root.size), sel: newSelection(opt.Select), pool: newPool(workers),
+		Options: opt, ctx: inner, cancel: cancel, budget: newBudget(inner, opt.Bounds), sel: newSelection(opt.Select), pool: newPool(workers),
 	}
 	it, err := w.root(root)
 	w.pool.close()

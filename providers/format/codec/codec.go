@@ -35,6 +35,8 @@ func ByName(method string) Opener {
 		return func(r io.Reader) (io.ReadCloser, error) { return io.NopCloser(r), nil }
 	case "deflate":
 		return Deflate
+	case "deflate64":
+		return Deflate64
 	case "zlib":
 		return Zlib
 	case "gzip":

@@ -105,12 +105,14 @@ func FuzzDecoders(f *testing.F) {
 	f.Add(byte(7), []byte("\xe3abc\x38\x03\x06"))
 	f.Add(byte(8), []byte{0x17, 'a', 'b', 'c', 'd', 'e', 'f', 0x11, 0, 0})
 	f.Add(byte(9), []byte{0x82, 'a', 'b', 'c', 0x40, 0, 0})
+	f.Add(byte(13), packed(f, "deflate"))
+	f.Add(byte(13), []byte("\x01\x05\x00\xfa\xffhello"))
 	f.Add(byte(10), []byte{0x31, 'a', 'b', 'c', 1, 0})
 	f.Fuzz(func(t *testing.T, method byte, data []byte) {
 		const limit = 1 << 20
 		var out []byte
 		var err error
-		switch method % 13 {
+		switch method % 14 {
 		case 6:
 			out, err = codec.LZFSE(data, limit)
 		case 7:
@@ -122,7 +124,7 @@ func FuzzDecoders(f *testing.F) {
 		case 10:
 			out, err = codec.LZ4Block(nil, data, limit)
 		default:
-			name := []string{"deflate", "zlib", "xz", "lzma", "zstd", "pbzx", "", "", "", "", "", "lz4", "bzip2"}[method%13]
+			name := []string{"deflate", "zlib", "xz", "lzma", "zstd", "pbzx", "", "", "", "", "", "lz4", "bzip2", "deflate64"}[method%14]
 			out, err = codec.All(codec.ByName(name), data, limit)
 		}
 		if len(out) > limit || err != nil && container.KindOf(err) == "" {

@@ -19,6 +19,16 @@ import (
 
 const maxLink = 4096
 
+// The library has no decoder of deflate64.
+func init() {
+	lib.RegisterDecompressor([]byte("\x04\x01\x09"), func(_ []byte, _ uint64, in []io.ReadCloser) (io.ReadCloser, error) {
+		if len(in) != 1 {
+			return nil, container.Errorf("7z", container.Corrupt, "deflate64 of %d streams", len(in))
+		}
+		return codec.Deflate64(in[0])
+	})
+}
+
 // Is reports whether a file begins like an archive.
 func Is(head []byte) bool { return len(head) >= 6 && string(head[:6]) == "7z\xbc\xaf\x27\x1c" }
 

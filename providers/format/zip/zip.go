@@ -480,6 +480,8 @@ func (r *Reader) open(e *entry) (io.ReadCloser, error) {
 		return io.NopCloser(data), nil
 	case 8:
 		return codec.Deflate(data)
+	case 9:
+		return codec.Deflate64(data)
 	case 12:
 		return codec.Bzip2(data)
 	case 14:

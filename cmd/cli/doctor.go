@@ -15,6 +15,7 @@ import (
 	"rea/generated/fault"
 	"rea/providers/ghidra"
 	"rea/providers/hopper"
+	"rea/runtime/bridge"
 	"rea/runtime/delivery"
 	"rea/runtime/dispatch"
 	"rea/runtime/engine"
@@ -61,10 +62,13 @@ func (a *app) doctor(ctx context.Context, provider, detail, format string) error
 		if !ok {
 			return a.unknownEngine(ctx, provider)
 		}
-		if !r.Healthy {
+		switch {
+		case e.Reason != "":
 			failed = fault.ProviderUnavailable(fault.ProviderUnavailableDetails{
 				ProviderID: provider, Reason: e.Reason, Candidates: a.engineIDs(ctx),
 			}, nil)
+		case !r.Healthy:
+			failed = checkEngine(a.getenv, provider)
 		}
 	} else if !r.Healthy {
 		failed = fmt.Errorf("%d things that are set up don't work", len(r.Problems))
@@ -94,7 +98,7 @@ func (a *app) examine(ctx context.Context) (*doctor.Report, error) {
 	pkg, _ := catalog.Built()
 	o := doctor.Options{
 		Version: pkg.Version, Host: host, Engines: engines(a.getenv),
-		EngineSettings: engineSettings, Settings: a.settings(),
+		EngineSettings: engineSettings, Settings: a.settings(), Abandoned: bridge.Abandoned(""),
 	}
 	if o.Server, err = a.thisServer(ctx, ""); err != nil {
 		o.Server.Command, o.ServerReason = "", err.Error()
@@ -117,27 +121,22 @@ func (a *app) settings() []doctor.Setting {
 			_, err := inputProfile(v)
 			return err
 		},
-		"REA_ANALYSIS_PROVIDER": func(v string) error {
-			c, err := engine.Choose("", v, "")
-			if err == nil && c.ID != engine.Auto && !contains(a.engineIDs(context.Background()), c.ID) {
-				err = fmt.Errorf("no engine has this id")
-			}
-			return err
-		},
+		choiceSetting:         func(string) error { return checkChoice(a.getenv, "") },
 		ghidra.TimeoutSetting: func(string) error { return ghidra.Validate(a.getenv) },
 		hopper.TimeoutSetting: func(string) error { return hopper.Validate(a.getenv) },
 	}
 	out := []doctor.Setting{}
-	for _, name := range []string{
-		"REA_ANALYSIS_PROVIDER", dispatch.ToolsetsSetting, profileSetting, delivery.BudgetSetting,
-		ghidra.InstallSetting, ghidra.JavaSetting, ghidra.TimeoutSetting, hopper.LauncherSetting, hopper.TimeoutSetting,
+	for _, known := range []struct{ name, engine string }{
+		{choiceSetting, ""}, {dispatch.ToolsetsSetting, ""}, {profileSetting, ""}, {delivery.BudgetSetting, ""},
+		{ghidra.InstallSetting, ghidra.ID}, {ghidra.JavaSetting, ghidra.ID}, {ghidra.TimeoutSetting, ghidra.ID},
+		{hopper.LauncherSetting, hopper.ID}, {hopper.TimeoutSetting, hopper.ID},
 	} {
-		v := a.getenv(name)
+		v := a.getenv(known.name)
 		if v == "" {
 			continue
 		}
-		s := doctor.Setting{Name: name, Value: v, Level: doctor.OK}
-		if parse := check[name]; parse != nil {
+		s := doctor.Setting{Name: known.name, Value: v, Engine: known.engine, Level: doctor.OK}
+		if parse := check[known.name]; parse != nil {
 			if err := parse(v); err != nil {
 				s.Level, s.Reason = doctor.Problem, err.Error()
 			}

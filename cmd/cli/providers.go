@@ -23,6 +23,9 @@ func (a *app) providersCommand() *ffcli.Command {
 			if len(args) > 0 {
 				return usagef("usage: rea providers", "providers takes no arguments")
 			}
+			if err := checkEngines(a.getenv); err != nil {
+				return err
+			}
 			list := engine.Candidates(ctx, engines(a.getenv), nil, "")
 			rows := make([]json.RawMessage, len(list))
 			for i := range list {

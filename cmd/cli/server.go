@@ -11,6 +11,7 @@ import (
 	"rea/cmd/terminal"
 	"rea/generated/fault"
 	"rea/generated/schema"
+	"rea/runtime/bridge"
 	"rea/runtime/delivery"
 	"rea/runtime/dispatch"
 	"rea/runtime/mcpserver"
@@ -70,6 +71,8 @@ func (a *app) serve(ctx context.Context, toolsets, provider string) error {
 	if err != nil {
 		return err
 	}
+	// What servers that were killed have left behind is nobody else's to remove.
+	go bridge.Sweep("")
 	d, done := assemble(setup{getenv: a.getenv, provider: provider, shown: shown, profile: profile, budget: budget, log: a.err})
 	defer done()
 	if err := mcpserver.Run(ctx, mcpserver.Config{

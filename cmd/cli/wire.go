@@ -47,7 +47,18 @@ func engines(getenv func(string) string) []engine.Provider {
 // checkEngines refuses settings of engines that cannot be read, whether or not
 // the engine will be used.
 func checkEngines(getenv func(string) string) error {
-	return errors.Join(ghidra.Validate(getenv), hopper.Validate(getenv))
+	return errors.Join(checkEngine(getenv, ghidra.ID), checkEngine(getenv, hopper.ID))
+}
+
+// checkEngine is checkEngines for one of them.
+func checkEngine(getenv func(string) string, id string) error {
+	switch id {
+	case ghidra.ID:
+		return ghidra.Validate(getenv)
+	case hopper.ID:
+		return hopper.Validate(getenv)
+	}
+	return nil
 }
 
 // choiceSetting names the environment variable that chooses an engine.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"rea/cmd/setup/change"
@@ -25,6 +26,7 @@ type Options struct {
 	// EngineSettings are the variables that lead to an engine, by its id.
 	EngineSettings map[string][]string
 	Settings       []Setting
+	Abandoned      []string
 }
 
 // Look makes the report.
@@ -34,7 +36,7 @@ func Look(ctx context.Context, o Options) *Report {
 		Host:     Host{OS: runtime.GOOS, Architecture: runtime.GOARCH, System: system(), Processors: runtime.NumCPU()},
 		Settings: o.Settings,
 		Programs: tooling(o.Host),
-		Problems: []string{},
+		Problems: []string{}, Abandoned: append([]string{}, o.Abandoned...),
 	}
 	if path, err := os.Executable(); err == nil {
 		r.Program.Path = path
@@ -172,20 +174,21 @@ func (r *Report) judge() {
 	r.Healthy = len(r.Problems) == 0
 }
 
-// Only keeps what is said of one engine, on this host and with these settings.
+// Only keeps what is said of one engine, on this host and with its settings.
 func (r *Report) Only(id string) (Engine, bool) {
-	for _, e := range r.Engines {
-		if e.ID == id {
-			r.Engines = []Engine{e}
-			r.Programs, r.Folders, r.Clients, r.Problems = []Tooling{}, []Folder{}, []Client{}, []string{}
-			if e.State != string(model.EngineCandidateAvailabilityStateAvailable) {
-				r.Problems = append(r.Problems, "engine "+e.ID+": "+e.Reason)
-			}
-			r.Healthy = len(r.Problems) == 0
-			return e, true
-		}
+	i := slices.IndexFunc(r.Engines, func(e Engine) bool { return e.ID == id })
+	if i < 0 {
+		return Engine{}, false
 	}
-	return Engine{}, false
+	e := r.Engines[i]
+	if e.State != string(model.EngineCandidateAvailabilityStateAvailable) {
+		e.Level = Problem
+	}
+	r.Engines = []Engine{e}
+	r.Settings = slices.DeleteFunc(r.Settings, func(s Setting) bool { return s.Engine != id })
+	r.Programs, r.Folders, r.Clients, r.Problems, r.Interrupted = []Tooling{}, []Folder{}, []Client{}, []string{}, false
+	r.judge()
+	return e, true
 }
 
 // system names the operating system as it names itself.

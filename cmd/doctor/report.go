@@ -23,6 +23,8 @@ type Report struct {
 	Programs []Tooling `json:"programs"`
 	Folders  []Folder  `json:"folders"`
 	Clients  []Client  `json:"clients"`
+	// Abandoned are folders of engines whose server was killed.
+	Abandoned []string `json:"abandoned"`
 	// Interrupted tells that a run of setup was broken off.
 	Interrupted bool `json:"setup_interrupted"`
 	// Problems are what makes the machine unhealthy.
@@ -67,6 +69,7 @@ type Setting struct {
 	Name   string `json:"name"`
 	Value  string `json:"value"`
 	Reason string `json:"reason,omitempty"`
+	Engine string `json:"engine,omitempty"` // the one that it is for
 	Level  Level  `json:"level"`
 }
 

@@ -179,6 +179,10 @@ func (t *text) folders(r *Report) {
 		t.row(f.Level, state, t.short(f.Path), "")
 		t.under(f.Purpose)
 	}
+	for _, path := range r.Abandoned {
+		t.row(Note, "abandoned", t.short(path), "")
+		t.under("of an engine whose server was killed; the next server removes it")
+	}
 }
 
 func (t *text) verdict(r *Report) {

@@ -10,12 +10,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"rea/providers/enginetest/scripted"
+	"rea/runtime/bridge"
 )
 
 // command builds the program and says how to run it with a scripted Ghidra,
@@ -54,6 +56,59 @@ func TestCommand_signalled_twice(t *testing.T) {
 		t.Error("a command that was stopped ends well")
 	} else if exit, _ = err.(*exec.ExitError); exit == nil || exit.ExitCode() != 130 {
 		t.Errorf("it ends with %v", err)
+	}
+	h.clean(t)
+}
+
+// TestCommand_killed: what a process that was killed leaves behind goes with the
+// next one that starts an engine, or serves.
+func TestCommand_killed(t *testing.T) {
+	h := newHarness(t, scripted.Behaviour{Delay: time.Minute, Orphan: true, Stubborn: true}, nil)
+	rea := command(t, h)
+	path := program(t)
+	kill := func() {
+		t.Helper()
+		cmd := rea("list-procedures", "--provider", ID, path)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		// The engine and its orphan; where processes have no environment to read,
+		// the directory of the target comes before both.
+		eventually(t, func() bool {
+			made, _ := filepath.Glob(filepath.Join(h.base, "*", "target", "target"))
+			return len(made) == 1 && (runtime.GOOS != "linux" || len(h.processes()) > 1)
+		}, func() any { return "not started" })
+		cmd.Process.Kill()
+		cmd.Wait()
+		if left := bridge.Abandoned(h.base); len(left) != 1 {
+			t.Fatalf("abandoned are %q", left)
+		}
+	}
+	kill()
+	if out, err := rea("doctor").Output(); !strings.Contains(string(out), "of an engine whose server was killed") {
+		t.Errorf("the doctor does not tell of it: %v\n%s", err, out)
+	}
+	cmd := rea("mcp")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, func() bool { return len(bridge.Abandoned(h.base)) == 0 && len(h.processes()) == 0 }, func() any { return h.processes() })
+	in.Close()
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("the server: %v", err)
+	}
+	h.clean(t)
+
+	kill()
+	if err := scripted.Install(filepath.Join(h.provider.Getenv(JavaSetting), "bin", "java"), scripted.Behaviour{Engine: ID, Version: "12.0"}); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := rea("list-procedures", "--provider", ID, path).CombinedOutput(); err != nil {
+		t.Errorf("the next one: %v\n%s", err, out)
 	}
 	h.clean(t)
 }

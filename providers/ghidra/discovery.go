@@ -32,6 +32,8 @@ type Installation struct {
 	Version string
 	Java    string // JAVA_HOME
 	VMArgs  []string
+
+	arch string // of the JDK, as its release file says
 }
 
 // Discover looks for Ghidra and its JDK without starting anything. The first
@@ -60,7 +62,27 @@ func (in *Installation) find(getenv func(string) string, goos string) (reason, r
 	if reason := in.findJava(getenv(JavaSetting), least, most); reason != "" {
 		return reason, fmt.Sprintf("Set %s to a full 64-bit JDK %d.", JavaSetting, least)
 	}
-	return "", ""
+	return in.findNative(goos)
+}
+
+// platforms are what Ghidra calls the systems that its native programs are for.
+var (
+	platforms     = map[string]string{"linux": "linux", "darwin": "mac"}
+	architectures = map[string]string{"x86_64": "x86_64", "amd64": "x86_64", "aarch64": "arm_64", "arm64": "arm_64"}
+)
+
+// findNative looks for the decompiler, a native program that releases do not
+// have for every platform. The one that is run is that of the JDK.
+func (in *Installation) findNative(goos string) (reason, remedy string) {
+	platform := platforms[goos] + "_" + architectures[in.arch]
+	for _, folder := range []string{"os", filepath.Join("build", "os")} {
+		info, err := os.Stat(filepath.Join(in.Root, "Ghidra", "Features", "Decompiler", folder, platform, "decompile"))
+		if err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return "", ""
+		}
+	}
+	return fmt.Sprintf("the Ghidra in %q has no decompiler for %s that can be run", in.Root, platform),
+		"Build it with support/gradle/buildNatives of the installation, or use a release that has it."
 }
 
 // findGhidra reads Ghidra's own files.
@@ -127,10 +149,14 @@ func (in *Installation) findJava(home string, least, most int) (reason string) {
 	case most > 0 && major > most:
 		return fmt.Sprintf("%s=%q has Java %s, and Ghidra accepts up to %d", JavaSetting, home, version, most)
 	}
-	switch arch := strings.Trim(release["OS_ARCH"], `"`); arch {
-	case "x86_64", "amd64", "aarch64", "arm64", "":
-	default:
-		return fmt.Sprintf("%s=%q is built for %s, and Ghidra needs a 64-bit JDK", JavaSetting, home, arch)
+	if in.arch = strings.Trim(release["OS_ARCH"], `"`); in.arch == "" {
+		in.arch = runtime.GOARCH
+	}
+	switch {
+	case architectures[in.arch] == "":
+		return fmt.Sprintf("%s=%q is built for %s, and Ghidra needs a 64-bit JDK", JavaSetting, home, in.arch)
+	case runtime.GOOS == "linux" && architectures[in.arch] != architectures[runtime.GOARCH]:
+		return fmt.Sprintf("%s=%q is built for %s, and this machine is %s", JavaSetting, home, in.arch, runtime.GOARCH)
 	}
 	for _, tool := range []string{"java", "javac"} {
 		path := filepath.Join(home, "bin", tool)

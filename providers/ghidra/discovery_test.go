@@ -5,6 +5,7 @@ package ghidra
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -42,7 +43,7 @@ func TestDiscover_names_the_condition(t *testing.T) {
 		{"no_java_home", func(_ *testing.T, _, _ string, env map[string]string) { delete(env, JavaSetting) }, "JAVA_HOME is not set", "12.0"},
 		{"java_is_none", func(_ *testing.T, root, _ string, env map[string]string) { env[JavaSetting] = root }, "is no JDK: release cannot be read", "12.0"},
 		{"java_too_old", func(t *testing.T, _, home string, _ map[string]string) {
-			write(t, filepath.Join(home, "release"), "JAVA_VERSION=\"17.0.15\"\nOS_ARCH=\"x86_64\"\n", 0o644)
+			write(t, filepath.Join(home, "release"), "JAVA_VERSION=\"17.0.15\"\n", 0o644)
 		}, "has Java 17.0.15, and Ghidra needs 21", "12.0"},
 		{"java_8", func(t *testing.T, _, home string, _ map[string]string) {
 			write(t, filepath.Join(home, "release"), "JAVA_VERSION=\"1.8.0_392\"\n", 0o644)
@@ -54,6 +55,27 @@ func TestDiscover_names_the_condition(t *testing.T) {
 		{"32_bit", func(t *testing.T, _, home string, _ map[string]string) {
 			write(t, filepath.Join(home, "release"), "JAVA_VERSION=\"21\"\nOS_ARCH=\"i586\"\n", 0o644)
 		}, "needs a 64-bit JDK", "12.0"},
+		{"of_another_machine", func(t *testing.T, _, home string, _ map[string]string) {
+			other := map[string]string{"amd64": "aarch64", "arm64": "x86_64"}[runtime.GOARCH]
+			write(t, filepath.Join(home, "release"), "JAVA_VERSION=\"21\"\nOS_ARCH=\""+other+"\"\n", 0o644)
+			if runtime.GOOS != "linux" || other == "" {
+				t.Skip("only where programs of another machine do not run")
+			}
+		}, "and this machine is", "12.0"},
+		{"no_decompiler", func(t *testing.T, root, _ string, _ map[string]string) {
+			if err := os.RemoveAll(filepath.Join(root, "Ghidra", "Features", "Decompiler")); err != nil {
+				t.Fatal(err)
+			}
+		}, "has no decompiler for", "12.0"},
+		{"decompiler_built_here", func(t *testing.T, root, _ string, _ map[string]string) {
+			dir := filepath.Join(root, "Ghidra", "Features", "Decompiler")
+			if err := os.Mkdir(filepath.Join(dir, "build"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Rename(filepath.Join(dir, "os"), filepath.Join(dir, "build", "os")); err != nil {
+				t.Fatal(err)
+			}
+		}, "", "12.0"},
 		{"JRE", func(t *testing.T, _, home string, _ map[string]string) {
 			os.Remove(filepath.Join(home, "bin", "javac"))
 		}, "is a JRE: it has no bin/javac", "12.0"},
@@ -139,13 +161,10 @@ func TestSelection(t *testing.T) {
 		{"auto_without_ghidra", []engine.Provider{absent, h.provider.File}, engine.Auto, "embedded", ""},
 		{"unavailable", []engine.Provider{absent, h.provider.File}, ID, "", fault.ProviderSelectionDetailsKindUnavailable},
 		{"unknown", []engine.Provider{h.provider}, "radare", "", fault.ProviderSelectionDetailsKindUnknown},
+		{"written_otherwise", []engine.Provider{h.provider}, "Ghidra", "", fault.ProviderSelectionDetailsKindUnknown},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			choice, err := engine.Choose(tt.request, "", "")
-			if err != nil {
-				t.Fatal(err)
-			}
-			p, err := engine.Select(t.Context(), tt.providers, tg, choice)
+			p, err := engine.Select(t.Context(), tt.providers, tg, engine.Choose(tt.request, "", ""))
 			if tt.want != "" {
 				if err != nil || p.Describe().Provider.ID != tt.want {
 					t.Errorf("selected %v, %v", p, err)
@@ -153,8 +172,8 @@ func TestSelection(t *testing.T) {
 				return
 			}
 			f, ok := err.(*fault.Error)
-			if !ok || f.Details.(*fault.ProviderSelectionDetails).Kind != tt.kind {
-				t.Errorf("error is %v, want kind %s", err, tt.kind)
+			if !ok || f.Details.(*fault.ProviderSelectionDetails).Kind != tt.kind || len(f.Details.(*fault.ProviderSelectionDetails).Candidates) != len(tt.providers) {
+				t.Errorf("error is %v, want kind %s and all candidates", err, tt.kind)
 			}
 		})
 	}

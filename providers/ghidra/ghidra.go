@@ -11,6 +11,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -153,7 +154,7 @@ func profile(in Installation, t *engine.Target, loader []string) model.AnalysisP
 		"processors":        jsontext.Value(fmt.Sprint(processors)),
 	}
 	if len(loader) > 0 {
-		parameters["loader"] = quote(fmt.Sprint(loader))
+		parameters["loader"] = quote(strings.Join(loader, " "))
 	}
 	if t.Slice != "" {
 		parameters["slice"] = quote(t.Slice)

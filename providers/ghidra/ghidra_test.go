@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -82,7 +83,10 @@ func release(t testing.TB, b scripted.Behaviour) (getenv func(string) string) {
 		"application.name=Ghidra\napplication.version=12.0\napplication.release.name=PUBLIC\napplication.java.min=21\napplication.java.max=\n", 0o644)
 	write(t, filepath.Join(root, launchFile), "# settings\nVMARGS=-Djava.system.class.loader=ghidra.GhidraClassLoader\nVMARGS_LINUX=-Dl=1\nVMARGS_MACOS=-Dm=1\n", 0o644)
 	write(t, filepath.Join(root, utility), "jar", 0o644)
-	write(t, filepath.Join(home, "release"), "IMPLEMENTOR=\"x\"\nJAVA_VERSION=\"21.0.2\"\nOS_ARCH=\"x86_64\"\n", 0o644)
+	for _, platform := range []string{"linux_x86_64", "linux_arm_64", "mac_x86_64", "mac_arm_64"} {
+		write(t, filepath.Join(root, "Ghidra", "Features", "Decompiler", "os", platform, "decompile"), "", 0o755)
+	}
+	write(t, filepath.Join(home, "release"), "IMPLEMENTOR=\"x\"\nJAVA_VERSION=\"21.0.2\"\nOS_ARCH=\""+runtime.GOARCH+"\"\n", 0o644)
 	write(t, filepath.Join(home, "bin", "javac"), "", 0o755)
 	if b.Engine == "" {
 		b.Engine = ID

@@ -49,7 +49,7 @@ func (l *launch) prepare(ctx context.Context, p *bridge.Place) (child.Command, e
 		"-Djava.awt.headless=true",
 		"-Duser.home="+p.Path("home"), "-Djava.io.tmpdir="+p.Path("tmp"),
 		"-Dapplication.settingsdir="+p.Path("config"), "-Dapplication.cachedir="+p.Path("cache"), "-Dapplication.tempdir="+p.Path("tmp"),
-		"-cp", filepath.Join(in.Root, utility), "ghidra.GhidraLauncher", "ghidra.app.util.headless.AnalyzeHeadless",
+		"-cp", filepath.Join(in.Root, utility), "ghidra.Ghidra", "ghidra.app.util.headless.AnalyzeHeadless",
 		p.Path("project"), "rea", "-import", target)
 	args = append(args, l.loader()...)
 	args = append(args,

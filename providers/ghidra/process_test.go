@@ -77,6 +77,20 @@ func TestStart_that_fails(t *testing.T) {
 	}
 }
 
+// TestGrace_is_no_deadline: how long a process may take when it is asked says
+// nothing about how long the system takes to end one that is killed.
+func TestGrace_is_no_deadline(t *testing.T) {
+	h := newHarness(t, scripted.Behaviour{Start: scripted.Hang, Stubborn: true, Orphan: true}, func(c *bridge.Config) {
+		c.StartTimeout, c.Grace = 300*time.Millisecond, time.Microsecond
+	})
+	for range 5 {
+		if err := ask(t.Context(), h.open(t, program(t))); fault.CodeOf(err) != fault.ProviderTimeoutCode {
+			t.Errorf("the start ends with %v", err)
+		}
+		h.clean(t)
+	}
+}
+
 // TestEngine_that_fails: whatever goes wrong later, questions end with a code,
 // and closing leaves nothing.
 func TestEngine_that_fails(t *testing.T) {
@@ -225,6 +239,10 @@ func TestWaiting_is_reported(t *testing.T) {
 	// One more may have been held back by the rate when the start settled.
 	if settled < 2 || len(got) > settled+1 {
 		t.Errorf("%d reports while it started, %d in all: %q", settled, len(got), got)
+	}
+	later := progress.With(t.Context(), progress.NewReporter(func(_ int64, m string) { t.Errorf("after the start it is reported that %q", m) }))
+	if _, err := eng.Item(later, 0, 1); err != nil {
+		t.Fatal(err)
 	}
 	for _, m := range got {
 		if !strings.HasPrefix(m, "waiting for Ghidra for ") || !strings.Contains(m, "auto-analysis") {

@@ -9,9 +9,13 @@ package hopper
 
 import (
 	"context"
+	"crypto/sha256"
 	_ "embed"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -130,6 +134,14 @@ func (p Provider) Open(ctx context.Context, t *engine.Target, names engine.Names
 	if err != nil {
 		return nil, err
 	}
+	digest := ""
+	if in.Version == "" {
+		if digest, err = fileDigest(ctx, in.Launcher); err != nil {
+			return nil, fault.ProviderUnavailable(fault.ProviderUnavailableDetails{
+				ProviderID: ID, Reason: "its launcher cannot be read: " + err.Error(), Candidates: []string{},
+			}, err)
+		}
+	}
 	l := launch{installation: in, target: t, copied: copied, getenv: p.Getenv}
 	config := bridge.Config{
 		Provider: identity(in), SHA256: copied.SHA256, Prepare: l.prepare, StartTimeout: limit, HandsOver: true,
@@ -146,13 +158,28 @@ func (p Provider) Open(ctx context.Context, t *engine.Target, names engine.Names
 		caps = append(caps, model.EngineCapabilityObjectiveC, model.EngineCapabilitySwift)
 	}
 	return bridged.New(bridged.Config{
-		Profile: profile(in, t), Capabilities: caps, Link: bridge.New(config), File: file, Target: t, Names: names,
+		Profile: profile(in, digest, t), Capabilities: caps, Link: bridge.New(config), File: file, Target: t, Names: names,
 		Decompile: decompileTimeout, ShowsNames: true, HasCursor: true,
 	}), nil
 }
 
-// profile is the configuration that decides what Hopper finds.
-func profile(in Installation, t *engine.Target) model.AnalysisProfile {
+// fileDigest is the SHA-256 of a file in hexadecimal.
+func fileDigest(ctx context.Context, path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(sum.Sum(nil)), ctx.Err()
+}
+
+// profile is the configuration that decides what Hopper finds. Where no file says
+// the version, digest is that of the program.
+func profile(in Installation, digest string, t *engine.Target) model.AnalysisProfile {
 	quote := func(s string) jsontext.Value {
 		b, err := jsontext.AppendQuote(nil, s)
 		if err != nil {
@@ -164,6 +191,9 @@ func profile(in Installation, t *engine.Target) model.AnalysisProfile {
 		"revision":     jsontext.Value(fmt.Sprint(Revision)),
 		"architecture": quote(string(t.Architecture)),
 		"loader":       quote(loaders[t.Format]),
+	}
+	if digest != "" {
+		parameters["launcher_sha256"] = quote(digest)
 	}
 	if t.Slice != "" {
 		parameters["slice"] = quote(t.Slice)

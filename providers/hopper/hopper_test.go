@@ -367,6 +367,25 @@ func TestDiscover(t *testing.T) {
 	}
 }
 
+// TestProfile: two programs of which no file says the version are not taken for one.
+func TestProfile(t *testing.T) {
+	launcher := filepath.Join(t.TempDir(), "hopper")
+	digests := map[string]bool{}
+	for _, text := range []string{"#!/bin/sh\n", "#!/bin/sh\n#\n"} {
+		if err := os.WriteFile(launcher, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		profile := open(t, settings(t, launcher), "/bin/true", nil).Profile()
+		if profile.Provider.Version != nil {
+			t.Errorf("version %q comes from nowhere", *profile.Provider.Version)
+		}
+		digests[profile.Digest] = true
+	}
+	if len(digests) != 2 {
+		t.Error("both have one profile")
+	}
+}
+
 func TestTimeoutSetting(t *testing.T) {
 	if d, err := startTimeout(func(string) string { return "" }); err != nil || d != 120*time.Second {
 		t.Errorf("default %v, %v", d, err)

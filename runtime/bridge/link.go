@@ -288,6 +288,9 @@ type observation struct {
 func (l *Link) observe(r *run) {
 	now := time.Now().UTC().Format(time.RFC3339Nano)
 	row := model.AnalysisRunProcessLineageSnapshotsProvider{Provider: l.config.Provider}
+	if row.Provider.Version == nil && r.version != "" {
+		row.Provider.Version = &r.version
+	}
 	if s, err := r.process.Snapshot(); err != nil {
 		row.Observation = &model.AnalysisRunProcessLineageSnapshotsProviderObservationUnavailable{ObservedAt: now, Reason: err.Error()}
 	} else {

@@ -38,7 +38,8 @@ type run struct {
 	beside   *child.Process // the companion
 	output   tail
 	conn     *net.UnixConn
-	foreign  bool // the script runs in a process that is not ours
+	foreign  bool   // the script runs in a process that is not ours
+	version  string // of the engine, as it says itself
 
 	lane   chan struct{} // holds the open question
 	broken chan struct{} // closed when there will be no more answers
@@ -152,6 +153,7 @@ type greeted struct {
 	conn    *net.UnixConn
 	ours    bool
 	foreign bool
+	version string
 	err     error
 }
 
@@ -193,7 +195,7 @@ func (r *run) accept(ctx context.Context) error {
 		case g := <-found:
 			switch {
 			case g.err == nil:
-				r.conn, r.foreign = g.conn, g.foreign
+				r.conn, r.foreign, r.version = g.conn, g.foreign, g.version
 				r.listener.Close()
 				os.Remove(r.place.Path("token"))
 				return nil
@@ -235,11 +237,15 @@ func (r *run) greet(ctx context.Context, conn *net.UnixConn) greeted {
 		g.err = errors.New("sent a greeting that cannot be read")
 		return g
 	}
+	g.version = hello.Version
 	if g.err = r.judge(&hello); g.err == nil {
 		conn.SetDeadline(time.Time{})
 	}
 	return g
 }
+
+// maxVersion bounds what an engine may say of its version, in bytes.
+const maxVersion = 64
 
 // judge compares a greeting with what was expected.
 func (r *run) judge(h *greeting) error {
@@ -252,6 +258,8 @@ func (r *run) judge(h *greeting) error {
 		return fmt.Errorf("speaks protocol %d and not %d", h.Protocol, Protocol)
 	case h.Engine != c.Provider.ID:
 		return fmt.Errorf("is of engine %q and not of %q", h.Engine, c.Provider.ID)
+	case len(h.Version) > maxVersion:
+		return fmt.Errorf("names a version of %d bytes", len(h.Version))
 	case want != nil && h.Version != *want:
 		return fmt.Errorf("says that the engine has version %q, and its files say %q", h.Version, *want)
 	case !strings.EqualFold(h.SHA256, c.SHA256):

@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"context"
-	"regexp"
 	"slices"
 
 	"rea/generated/fault"
@@ -17,8 +16,6 @@ const DefaultID = "embedded"
 // Auto asks for the single engine that supports the target.
 const Auto = "auto"
 
-var idPattern = regexp.MustCompile(`^[a-z][a-z0-9-]{0,63}$`)
-
 // Choice is a wish for an engine and who made it. The zero value means that nobody chose.
 type Choice struct {
 	ID     string
@@ -26,22 +23,18 @@ type Choice struct {
 }
 
 // Choose picks the strongest wish: the request, then the environment
-// (REA_ANALYSIS_PROVIDER), then the command line (--provider).
-func Choose(request, environment, flag string) (Choice, error) {
+// (REA_ANALYSIS_PROVIDER), then the command line (--provider). [Select] judges it.
+func Choose(request, environment, flag string) Choice {
 	for _, c := range []Choice{
 		{request, model.SelectionSourceRequest},
 		{environment, model.SelectionSourceEnvironment},
 		{flag, model.SelectionSourceFlag},
 	} {
-		if c.ID == "" {
-			continue
+		if c.ID != "" {
+			return c
 		}
-		if !idPattern.MatchString(c.ID) {
-			return Choice{}, selectionFault(c, "it is not an engine id", fault.ProviderSelectionDetailsKindUnknown, nil)
-		}
-		return c, nil
 	}
-	return Choice{Source: model.SelectionSourceDefault}, nil
+	return Choice{Source: model.SelectionSourceDefault}
 }
 
 // Candidates describes every provider, sorted by id, without starting any. t

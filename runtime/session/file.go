@@ -106,7 +106,9 @@ func readAll(ctx context.Context, file io.Reader, size int64) ([]byte, string, e
 		if err := ctx.Err(); err != nil {
 			return nil, "", err
 		}
-		progress.Reportf(ctx, "reading the file: %d of %d MB", at>>20, size>>20)
+		if size > readChunk {
+			progress.Reportf(ctx, "reading the file: %d of %d MB", at>>20, size>>20)
+		}
 		n, err := io.ReadFull(file, data[at:min(at+readChunk, size)])
 		h.Write(data[at : at+int64(n)])
 		at += int64(n)

@@ -190,10 +190,7 @@ func (s *Session) Open(ctx context.Context, req OpenRequest) (*Binding, error) {
 		return nil, err
 	}
 	defer s.unlock()
-	choice, err := engine.Choose(req.Provider, s.config.Environment, s.config.Flag)
-	if err != nil {
-		return nil, err
-	}
+	choice := engine.Choose(req.Provider, s.config.Environment, s.config.Flag)
 	file, err := readFile(ctx, req.Path, s.config.MaxTarget)
 	if err != nil {
 		return nil, err

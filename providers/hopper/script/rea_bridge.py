@@ -404,7 +404,8 @@ class Bridge(object):
         address = change["address"]
         segment = self.segment(address)
         if change["kind"] == "name":
-            if not segment.setNameAtAddress(address, value or ""):
+            segment.setNameAtAddress(address, value or "")
+            if value is not None and segment.getNameAtAddress(address) != value:
                 raise Failure("refused", "the name is not accepted")
         elif change["kind"] == "comment":
             segment.setCommentAtAddress(address, value or "")

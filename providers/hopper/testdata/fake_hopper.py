@@ -148,13 +148,13 @@ class Segment(object):
         return "main()" if address == BASE else NAMES.get(address)
 
     def setNameAtAddress(self, address, name):
+        # Nothing is promised about what is returned.
         if " " in name:
-            return False
+            return
         if name:
             NAMES[address] = name
         else:
             NAMES.pop(address, None)
-        return True
 
     def getCommentAtAddress(self, address):
         return self.comments.get(address)

@@ -100,7 +100,7 @@ func (h *Handlers) summary(ctx context.Context, in *tool.GetEvidenceBundleInput)
 	}
 	known := &parts{providers: map[string]model.Provider{}, subjects: map[string]*model.EvidenceSubject{}}
 	full := false
-	for _, s := range h.ledger().Summaries() {
+	for _, s := range h.candidates(in.Filters) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -126,6 +126,21 @@ func (h *Handlers) summary(ctx context.Context, in *tool.GetEvidenceBundleInput)
 		out.NextOffset = &next
 	}
 	return &tool.GetEvidenceBundleOutput{Result: out}, nil
+}
+
+// candidates are the summaries that filters have to be compared with.
+func (h *Handlers) candidates(f *tool.GetEvidenceBundleInputFilters) []store.Summary {
+	if f == nil || f.EvidenceID == nil {
+		return h.ledger().Summaries()
+	}
+	id, err := store.ParseID(*f.EvidenceID)
+	if err != nil {
+		return nil // the contract has seen to that
+	}
+	if s, ok := h.ledger().Summary(id); ok {
+		return []store.Summary{s}
+	}
+	return nil
 }
 
 // summaryHead is more than what of a summary is not its rows, and the envelope.
@@ -160,7 +175,7 @@ func (r *room) takes(row *tool.GetEvidenceBundleOutputResultRecord) bool {
 // space after a name.
 const lineStart = 10
 
-// matcher reads filters, which all have to match exactly.
+// matcher reads the filters but for the id, which all have to match exactly.
 func matcher(f *tool.GetEvidenceBundleInputFilters) (func(*store.Summary) bool, error) {
 	if f == nil {
 		return func(*store.Summary) bool { return true }, nil
@@ -173,16 +188,9 @@ func matcher(f *tool.GetEvidenceBundleInputFilters) (func(*store.Summary) bool, 
 		}
 		procedure = addr.String()
 	}
-	var id store.ID
-	if f.EvidenceID != nil {
-		var err error
-		if id, err = store.ParseID(*f.EvidenceID); err != nil {
-			return nil, err
-		}
-	}
 	is := func(want *string, have string) bool { return want == nil || *want == have }
 	return func(s *store.Summary) bool {
-		return (f.EvidenceID == nil || s.ID == id) && is(f.Operation, s.Operation) && is(f.TargetSHA256, s.SubjectSHA256) &&
+		return is(f.Operation, s.Operation) && is(f.TargetSHA256, s.SubjectSHA256) &&
 			is(f.AnalysisProfileDigest, s.ProfileDigest) && (procedure == "" || s.Procedure != nil && s.Procedure.Address == procedure)
 	}, nil
 }

@@ -198,6 +198,16 @@ func (l *Ledger) Summaries() []Summary {
 	return out
 }
 
+// Summary is what the ledger knows of one record; false when it does not hold it.
+func (l *Ledger) Summary(id ID) (Summary, bool) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	if e := l.index[id]; e != nil {
+		return e.summary, true
+	}
+	return Summary{}, false
+}
+
 // Page is up to limit summaries from offset on, in the order of recording.
 func (l *Ledger) Page(offset, limit int) (page []Summary, total int) {
 	l.mu.RLock()

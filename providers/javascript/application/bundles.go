@@ -4,6 +4,7 @@ import (
 	"rea/generated/model"
 	"rea/providers/javascript/bundle"
 	"rea/providers/javascript/graph"
+	"rea/providers/javascript/resolve"
 )
 
 var fromBundle = graph.Source{
@@ -75,7 +76,7 @@ func (u *unit) joined() bool {
 		case bundle.Rollup, bundle.Esbuild, bundle.Rolldown:
 			joins = true
 			for j := range u.bundles[i].Modules {
-				if u.bundles[i].Modules[j].Kind == bundle.Region {
+				if k := u.bundles[i].Modules[j].Kind; k == bundle.Region || k == bundle.Mapped {
 					return false
 				}
 			}
@@ -120,6 +121,18 @@ func (a *analysis) drawModule(file int, b *bundle.Bundle, m *bundle.Module, p *p
 	return a.b.Node(kind, id, label, a.b.From(sourceOf(m)), at, properties)
 }
 
+// family of bundlers whose chunks are alike, so that a chunk does not tell by which
+// of them it is.
+func family(b bundle.Bundler) bundle.Bundler {
+	switch b {
+	case bundle.Rspack:
+		return bundle.Webpack
+	case bundle.Rolldown:
+		return bundle.Esbuild
+	}
+	return b
+}
+
 // drawLoads draws the loads between packed modules. Chunks of one bundle are
 // several files: an id that the file does not have is looked for in the others
 // of the same bundler, and taken when one has it.
@@ -129,13 +142,15 @@ func (a *analysis) drawLoads() {
 		u := a.units[p.file]
 		for i := range u.bundles {
 			b := &u.bundles[i]
-			if others[b.Bundler] == nil {
-				others[b.Bundler] = map[string][]int64{}
+			ids := others[family(b.Bundler)]
+			if ids == nil {
+				ids = map[string][]int64{}
+				others[family(b.Bundler)] = ids
 			}
 			for j := range b.Modules {
 				id := b.Modules[j].ID
-				if node := p.byID[i][id]; len(others[b.Bundler][id]) < 2 {
-					others[b.Bundler][id] = append(others[b.Bundler][id], node)
+				if node := p.byID[i][id]; len(ids[id]) < 2 {
+					ids[id] = append(ids[id], node)
 				}
 			}
 		}
@@ -146,10 +161,36 @@ func (a *analysis) drawLoads() {
 			part := &u.parts[i]
 			b := &u.bundles[part.bundle]
 			for _, q := range b.Modules[part.module].Requires {
-				a.drawLoad(p.file, a.partNodes[p.file][i], p.byID[part.bundle], others[b.Bundler], q)
+				if q.Name != "" {
+					a.drawChunkLoad(p.file, a.partNodes[p.file][i], q)
+					continue
+				}
+				a.drawLoad(p.file, a.partNodes[p.file][i], p.byID[part.bundle], others[family(b.Bundler)], q)
 			}
 		}
 	}
+}
+
+// drawChunkLoad draws the load of what another chunk exports, when it is known
+// which of its modules declares that; that the chunk is imported is drawn anyway.
+func (a *analysis) drawChunkLoad(file int, from int64, q bundle.Require) {
+	found := a.resolver.Resolve(a.tree.Files[file].Path, q.Specifier, resolve.How{})
+	other, ok := a.byPath[found.Path]
+	if !ok || a.units[other] == nil {
+		return
+	}
+	u := a.units[other]
+	m, ok := u.exported[q.Name]
+	if !ok {
+		return
+	}
+	part := 1 + m.Module
+	for i := range m.Bundle {
+		part += len(u.bundles[i].Modules)
+	}
+	source := inferred(fromBundle, model.ApplicationProvenanceConfidenceHigh, "it uses a name that the other module declares and its chunk exports")
+	a.b.Edge(from, a.partNodes[other][part], model.ApplicationRelationImports, a.b.From(source), a.location(file, q.At),
+		graph.Properties{"kind": "shared-scope", "specifier": q.Specifier, "name": q.Name})
 }
 
 func (a *analysis) drawLoad(file int, from int64, here map[string]int64, others map[string][]int64, q bundle.Require) {
@@ -162,7 +203,12 @@ func (a *analysis) drawLoad(file int, from int64, here map[string]int64, others 
 	}
 	at := a.location(file, q.At)
 	if to, ok := here[q.ID]; ok && !q.Unknown {
-		a.b.Edge(from, to, model.ApplicationRelationImports, a.b.From(fromBundle), at, properties)
+		source := fromBundle
+		if q.Shared {
+			properties["kind"] = "shared-scope"
+			source = inferred(fromBundle, model.ApplicationProvenanceConfidenceHigh, "it uses a name that the other module declares")
+		}
+		a.b.Edge(from, to, model.ApplicationRelationImports, a.b.From(source), at, properties)
 		return
 	}
 	source := unknown(fromBundle, "no bundle in the application has the module")

@@ -1,93 +1,27 @@
 package application
 
 import (
-	"cmp"
-	"slices"
 	"unicode/utf8"
 
 	"rea/providers/javascript/bundle"
-	"rea/providers/javascript/parse"
 	"rea/providers/javascript/sourcemap"
 )
 
-// mapped finds the modules of a program by its source map, where they were joined
-// into one scope: each is the range in which the map names its source. Ranges
-// that cut through modules that are known otherwise are left out.
-func (u *unit) mapped(code string, m *sourcemap.Map) {
-	for i := range u.bundles {
-		switch u.bundles[i].Bundler {
-		case bundle.Rollup, bundle.Esbuild, bundle.Rolldown:
-		default:
-			return // the bundler keeps boundaries itself
+// mapped tells the modules of a program apart by its source map, where they share
+// a scope.
+func (u *unit) mapped(p *bundle.File, found *bundle.Found, m *sourcemap.Map) {
+	at := newPositions(p.Src, u.lines)
+	places := make([]bundle.Place, 0, len(m.Segments))
+	for _, s := range m.Segments {
+		if n := len(places); n == 0 || places[n-1].Source != s.Source || s.Source >= 0 {
+			places = append(places, bundle.Place{At: at.offset(s.Line, s.Column), Source: s.Source})
 		}
 	}
-	type extent struct {
-		start, end uint32
-		runs       int
+	paths := make([]string, len(m.Sources))
+	for i := range m.Sources {
+		paths[i] = m.Sources[i].Path
 	}
-	extents := make([]extent, len(m.Sources))
-	at := newPositions(code, u.lines)
-	for _, r := range m.Runs() {
-		start, end := at.offset(r.Line, r.Column), uint32(len(code))
-		if r.EndLine >= 0 {
-			end = at.offset(r.EndLine, r.EndColumn)
-		}
-		if end <= start {
-			continue
-		}
-		e := &extents[r.Source]
-		if e.runs == 0 {
-			e.start = start
-		}
-		e.end = max(e.end, end)
-		e.runs++
-	}
-	type region struct {
-		source int
-		at     parse.Span
-	}
-	var regions []region
-	for i, e := range extents {
-		if e.runs > 0 && m.Sources[i].Path != "" {
-			regions = append(regions, region{i, parse.Span{Start: e.start, End: e.end}})
-		}
-	}
-	slices.SortFunc(regions, func(x, y region) int {
-		return cmp.Or(cmp.Compare(x.at.Start, y.at.Start), cmp.Compare(x.at.End, y.at.End))
-	})
-	if len(regions) < 2 {
-		return
-	}
-	known := u.knownSpans()
-	b := bundle.Bundle{Bundler: bundle.Joined, Basis: "the source map of the file"}
-	for i, r := range regions {
-		if i > 0 && r.at.Start < regions[i-1].at.End || i+1 < len(regions) && regions[i+1].at.Start < r.at.End || slices.ContainsFunc(known, func(k parse.Span) bool { return cuts(k, r.at) }) {
-			continue // code of the two is mixed
-		}
-		path := m.Sources[r.source].Path
-		b.Modules = append(b.Modules, bundle.Module{ID: path, Path: path, Kind: bundle.Mapped, At: r.at, Source: r.at})
-	}
-	if len(b.Modules) > 0 {
-		u.bundles = append(u.bundles, b)
-	}
-}
-
-func (u *unit) knownSpans() (list []parse.Span) {
-	for i := range u.bundles {
-		for j := range u.bundles[i].Modules {
-			list = append(list, u.bundles[i].Modules[j].At)
-		}
-	}
-	return list
-}
-
-// cuts reports whether two ranges overlap without one holding the other.
-func cuts(a, b parse.Span) bool {
-	if a.End <= b.Start || b.End <= a.Start {
-		return false
-	}
-	inside := func(x, y parse.Span) bool { return x.Start >= y.Start && x.End <= y.End }
-	return !inside(a, b) && !inside(b, a)
+	p.Split(found, places, paths)
 }
 
 // positions turns lines and columns into offsets.

@@ -30,6 +30,8 @@ type unit struct {
 	bundles []bundle.Bundle
 	spans   []parse.Span // by part
 	nest    *bundle.Nest // of the parts but the first
+	// exported tells which packed module declares what the file exports.
+	exported map[string]bundle.Member
 
 	mapAddress string // declared source map
 	banners    []banner
@@ -93,11 +95,12 @@ func readUnit(ctx context.Context, code, digest string, isModule bool, mapOf fun
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	u := &unit{module: file.Module, errors: file.Errors, failed: file.Failed, lines: newLines(code), bundles: packed.Bundles}
+	u := &unit{module: file.Module, errors: file.Errors, failed: file.Failed, lines: newLines(code)}
 	u.mapAddress = sourcemap.Declared(code)
 	if m := mapOf(u.mapAddress); m != nil {
-		u.mapped(code, m)
+		u.mapped(p, packed, m)
 	}
+	u.bundles, u.exported = packed.Bundles, p.Exported(packed)
 	u.layout(code, digest)
 	p.Names.Loads = newExternals(p, packed.Roles, u)
 	var prints sync.WaitGroup

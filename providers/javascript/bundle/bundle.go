@@ -66,10 +66,10 @@ type Module struct {
 	// Hoisted modules have functions that stand outside of the wrapper, among those
 	// of others.
 	Hoisted bool
+	inlined bool // stands where it is loaded
 	// Requires are the modules it loads, in order of place.
 	Requires []Require
-	// Externals are module names that its dependency table leaves to others.
-	Exports []string // names its wrapper itself tells
+	Exports  []string // names its wrapper itself tells
 }
 
 // A Require is one module loading another.
@@ -78,7 +78,10 @@ type Require struct {
 	Specifier string // as the source named it, where the bundle tells
 	Dynamic   bool   // loaded later
 	Unknown   bool   // which one is only known when the program runs
-	At        parse.Span
+	Shared    bool   // seen by a name that the other declares in a scope of both
+	// Name is what is had from the chunk that Specifier names, "" for other loads.
+	Name string
+	At   parse.Span
 }
 
 // A Bundle is one table of modules.
@@ -148,6 +151,7 @@ type detector struct {
 	uses  []parse.Ref
 
 	registered  []registration
+	forgets     bool // a helper drops the functions that it ran
 	parcelKnown int8 // 0 until it was looked whether the file is Parcel's, then 1 or 2
 }
 

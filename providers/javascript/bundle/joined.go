@@ -14,7 +14,7 @@ func sortedOnce(list []string) []string {
 }
 
 var (
-	esbuildPath = regexp.MustCompile(`^// ((?:\.{0,2}/|[\w@$.+-]+(?::|/)|[\w$-]+\.)[^\s*]*(?:/[^\s*/][^*]*)?\.[\w]{1,6}|\(disabled\):.+|[\w-]+:[^\s]+)$`)
+	esbuildPath = regexp.MustCompile(`^// ((?:\.{0,2}/|[\w@$.+-]+(?::|/)|[\w$-]+\.)[^\s*]*(?:/[^\s*/][^*]*)?\.[\w]{1,6}|\(disabled\):.+|[\w-]+:[^\s/][^\s]*|\\0.+)$`)
 	regionPath  = regexp.MustCompile(`^//#region (.+?)\s*$`)
 )
 
@@ -43,10 +43,26 @@ func (d *detector) regions() bool {
 			b.Modules = append(b.Modules, m)
 		}
 	}
-	if len(b.Modules) < 2 || len(open) > 0 || !strings.Contains(d.Src, "\\0") && !anyPath(b.Modules) {
+	if len(b.Modules) == 0 || len(b.Modules) == 1 && !d.isWhole(&b.Modules[0]) || len(open) > 0 || !strings.Contains(d.Src, "\\0") && !anyPath(b.Modules) {
 		return false
 	}
 	d.merge(&b, Rolldown)
+	return true
+}
+
+// isWhole reports whether a region with the path of a file holds all of the code
+// but imports and exports.
+func (d *detector) isWhole(m *Module) bool {
+	if !looksLikePath(m.Path) {
+		return false
+	}
+	for s := d.First(d.Root); s != 0; s = d.Next(s) {
+		switch k := d.Kind(s); {
+		case k == parse.Import, k == parse.ExportNames, k == parse.EmptyStmt, contains(m.At, d.span(s)):
+		default:
+			return false
+		}
+	}
 	return true
 }
 
@@ -87,10 +103,10 @@ func (d *detector) esbuildComments() {
 		}
 		starts = append(starts, start{c.Start, c.End, m[1]})
 	}
-	if len(starts) == 0 || len(starts) == 1 && !d.isEsbuild() {
+	if len(starts) == 0 || !d.onlyHelpers(body, starts[0].at) || len(starts) == 1 && !d.isEsbuild() && !d.importsChunk() {
 		return
 	}
-	b := Bundle{Bundler: Esbuild, Basis: "comments with the path of each module"}
+	b := Bundle{Bundler: d.esbuildOrRolldown(), Basis: "comments with the path of each module"}
 	for i, s := range starts {
 		stop := end
 		if i+1 < len(starts) {
@@ -101,11 +117,60 @@ func (d *detector) esbuildComments() {
 		at := parse.Span{Start: s.end, End: stop}
 		b.Modules = append(b.Modules, Module{ID: s.path, Path: s.path, Kind: Region, At: at, Source: at})
 	}
-	d.merge(&b, Esbuild)
+	d.merge(&b, b.Bundler)
 }
 
 func (d *detector) isEsbuild() bool {
-	return slices.ContainsFunc(d.found.Bundles, func(b Bundle) bool { return b.Bundler == Esbuild })
+	return slices.ContainsFunc(d.found.Bundles, func(b Bundle) bool { return b.Bundler == Esbuild || b.Bundler == Rolldown })
+}
+
+// onlyHelpers reports whether what stands in a body before a place is what esbuild
+// writes itself: every module of a bundle has its comment, so code of modules
+// before the first one means that the comments came with a module that was once
+// bundled for itself.
+func (d *detector) onlyHelpers(body parse.Ref, before uint32) bool {
+	for s := d.First(body); s != 0 && d.At(s).End <= before; s = d.Next(s) {
+		switch d.Kind(s) {
+		case parse.Import, parse.EmptyStmt:
+		case parse.VarDecl:
+			for v := d.First(s); v != 0; v = d.Next(v) {
+				name := d.First(v)
+				if d.Kind(name) == parse.Ident && !strings.HasPrefix(d.NameOf(name), "__") && d.NameOf(name) != "require" && !d.loads(d.Next(name), 0) {
+					return false
+				}
+			}
+		case parse.ExprStmt:
+			e := d.First(s)
+			if k := d.Kind(e); k != parse.String && !(k == parse.Assign && strings.HasPrefix(d.Text(d.First(e)), "module.exports")) &&
+				!(k == parse.Call && (strings.HasPrefix(d.Text(d.First(e)), "__") || strings.HasPrefix(d.Text(e), "Object.defineProperty(exports,") || d.loads(e, 0))) {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// loads reports whether an expression is what require gives, in helpers or not.
+func (d *detector) loads(r parse.Ref, depth int) bool {
+	if d.Kind(r) != parse.Call || depth > 3 {
+		return false
+	}
+	if _, ok := d.Names.Required(r); ok {
+		return true
+	}
+	return strings.HasPrefix(d.Text(d.First(r)), "__") && d.loads(d.Kid(r, 1), depth+1)
+}
+
+// importsChunk reports whether a file has something from a chunk of esbuild.
+func (d *detector) importsChunk() bool {
+	for s := d.First(d.Root); s != 0; s = d.Next(s) {
+		if d.Kind(s) == parse.Import && chunkName.MatchString(d.StringValue(d.First(s))) {
+			return true
+		}
+	}
+	return false
 }
 
 // beforeExports is where the last module ends: before the exports of the bundle.
@@ -178,40 +243,9 @@ func (d *detector) merge(b *Bundle, bundler Bundler) {
 			}
 		}
 		held.Modules = append(held.Modules, regions...)
-		d.attribute(held)
+		d.link(held.Modules)
 		return
 	}
-	d.attribute(b)
+	d.link(b.Modules)
 	d.add(*b)
-}
-
-// attribute gives regions the loads of wrapped modules that lie in them.
-func (d *detector) attribute(b *Bundle) {
-	byID := map[string]int{}
-	for i, m := range b.Modules {
-		if m.Kind == Wrapped {
-			byID[m.ID] = i
-		}
-	}
-	if len(byID) == 0 {
-		return
-	}
-	p := nestOf(b.Modules)
-	for i := range d.Nodes {
-		n := &d.Nodes[i]
-		if n.Kind != parse.Call || d.Kind(n.First) != parse.Ident {
-			continue
-		}
-		target, ok := byID[d.NameOf(n.First)]
-		if !ok {
-			continue
-		}
-		from := p.Innermost(n.Start)
-		if from < 0 || b.Modules[from].Kind != Region || from == target {
-			continue
-		}
-		b.Modules[from].Requires = append(b.Modules[from].Requires, Require{
-			ID: b.Modules[target].ID, Specifier: b.Modules[target].Path, Dynamic: d.later(parse.Ref(i)), At: d.span(parse.Ref(i)),
-		})
-	}
 }

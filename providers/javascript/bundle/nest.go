@@ -12,11 +12,12 @@ type Nest struct {
 	spans []parse.Span
 	order []int // by start, outer before inner
 	up    []int // position in order of the range around each, or -1
+	at    []int // position in order, by index
 }
 
 // NewNest makes the nest of ranges.
 func NewNest(spans []parse.Span) *Nest {
-	n := &Nest{spans: spans, order: make([]int, len(spans)), up: make([]int, len(spans))}
+	n := &Nest{spans: spans, order: make([]int, len(spans)), up: make([]int, len(spans)), at: make([]int, len(spans))}
 	for i := range spans {
 		n.order[i] = i
 	}
@@ -28,7 +29,7 @@ func NewNest(spans []parse.Span) *Nest {
 		for len(open) > 0 && spans[n.order[open[len(open)-1]]].End <= spans[s].Start {
 			open = open[:len(open)-1]
 		}
-		n.up[i] = -1
+		n.up[i], n.at[s] = -1, i
 		if len(open) > 0 {
 			n.up[i] = open[len(open)-1]
 		}
@@ -57,6 +58,14 @@ func (n *Nest) Innermost(at uint32) int {
 		if at < n.spans[n.order[i]].End {
 			return n.order[i]
 		}
+	}
+	return -1
+}
+
+// Around is the index of the innermost range around the i-th, or -1.
+func (n *Nest) Around(i int) int {
+	if up := n.up[n.at[i]]; up >= 0 {
+		return n.order[up]
 	}
 	return -1
 }

@@ -43,7 +43,7 @@ System.register("d", [], function (exports) { return { execute: function () {} }
 			"webpack 12 - wrapped loads 34", "webpack 34 - wrapped", "webpack starts 12",
 		}},
 		{"rolldown", "//#region src/a.js\nvar a = 1;\n//#endregion\n//#region src/b.js\nconsole.log(a);\n//#endregion\n", []string{
-			"rolldown src/a.js src/a.js region", "rolldown src/b.js src/b.js region",
+			"rolldown src/a.js src/a.js region", "rolldown src/b.js src/b.js region loads src/a.js",
 		}},
 		{"no_bundle", `var handlers = {open: function () {}, close: function () {}}; handlers[x](y); define(function () {}); push([[1], {a: 1}]);`, nil},
 	} {

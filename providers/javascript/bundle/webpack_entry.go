@@ -183,7 +183,7 @@ func (d *detector) concatenated(m *Module, key string) (parts []Module) {
 	var starts []start
 	for _, c := range d.commentsIn(m.Source) {
 		text := d.Src[c.Start:c.End]
-		if !strings.HasPrefix(text, "//") || c.Start == 0 || d.Src[c.Start-1] != ';' {
+		if !strings.HasPrefix(text, "// CONCATENATED MODULE: ") && (!strings.HasPrefix(text, "//") || !d.afterSemicolon(c.Start)) {
 			continue
 		}
 		if found := concatenatedPath.FindStringSubmatch(text); found != nil {
@@ -196,15 +196,18 @@ func (d *detector) concatenated(m *Module, key string) (parts []Module) {
 			end = starts[i+1].comment.Start - 1
 		}
 		at := parse.Span{Start: s.comment.End, End: end}
-		part := Module{ID: key + "#" + s.path, Path: s.path, Kind: Region, At: at, Source: at}
-		for _, q := range m.Requires {
-			if contains(at, q.At) {
-				part.Requires = append(part.Requires, q)
-			}
-		}
-		parts = append(parts, part)
+		parts = append(parts, Module{ID: key + "#" + s.path, Path: s.path, Kind: Region, At: at, Source: at})
+	}
+	if len(parts) > 0 {
+		d.share(m, parts)
 	}
 	return parts
+}
+
+// afterSemicolon reports whether a comment has its line for itself but for a
+// semicolon before it.
+func (d *detector) afterSemicolon(at uint32) bool {
+	return at > 0 && d.Src[at-1] == ';' && (at == 1 || d.Src[at-2] == '\n' || d.Src[at-2] == '\t' || d.Src[at-2] == ' ')
 }
 
 // commentsIn are the comments that lie in a range.

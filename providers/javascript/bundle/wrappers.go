@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"regexp"
 	"strings"
 
 	"rea/providers/javascript/parse"
@@ -17,8 +18,8 @@ const (
 )
 
 // wrappers reads var require_a = helper({"a.js" (exports, module) {…}}), as
-// esbuild and Rolldown write CommonJS modules and modules that run late, and
-// function requireA () {…}, as Rollup does.
+// esbuild and Rolldown write CommonJS modules and modules that run late, or the
+// functions that Rollup makes of them.
 func (d *detector) wrappers() {
 	helpers := map[scope.BindingID]helperKind{}
 	for i := range d.Nodes {
@@ -39,6 +40,7 @@ func (d *detector) wrappers() {
 			helpers[d.Scopes.Of[ident]] = k
 		}
 	}
+	d.importedHelpers(helpers)
 	b := Bundle{Bundler: d.esbuildOrRolldown(), Basis: "variables that hold modules wrapped by a helper"}
 	if len(helpers) > 0 {
 		d.helped(&b, helpers)
@@ -50,8 +52,10 @@ func (d *detector) wrappers() {
 	d.add(b)
 }
 
+// esbuildOrRolldown tells the two apart: the helper of Rolldown lets go of the
+// functions that it has run.
 func (d *detector) esbuildOrRolldown() Bundler {
-	if strings.Contains(d.Src, "//#region ") || strings.Contains(d.Src, "rolldown") {
+	if d.forgets || strings.Contains(d.Src, "//#region ") || strings.Contains(d.Src, "rolldown") {
 		return Rolldown
 	}
 	return Esbuild
@@ -73,6 +77,10 @@ func (d *detector) helperOf(fn parse.Ref) helperKind {
 		value := d.Kid(assign, 1)
 		if d.Kind(value) == parse.Object && d.Kids(value) == 1 {
 			if key, ok := d.KeyOf(d.First(d.First(value)), false); ok && key == "exports" {
+				for _, use := range d.usesOf(callback) { // cb = null
+					up := d.Parents[use]
+					d.forgets = d.forgets || d.Kind(up) == parse.Assign && d.First(up) == use && d.Kind(d.Next(use)) == parse.Null
+				}
 				return commonJS
 			}
 		}
@@ -84,6 +92,86 @@ func (d *detector) helperOf(fn parse.Ref) helperKind {
 		}
 	}
 	return noHelper
+}
+
+// importedHelpers finds helpers that the file has from another chunk: what is
+// imported from it is called with what a helper is called with, and what it gives
+// is only called, without arguments, or exported.
+func (d *detector) importedHelpers(helpers map[scope.BindingID]helperKind) {
+	for s := d.First(d.Root); s != 0; s = d.Next(s) {
+		if d.Kind(s) != parse.Import {
+			continue
+		}
+		source := d.StringValue(d.First(s))
+		if !strings.HasPrefix(source, ".") {
+			continue
+		}
+		for k := d.Next(d.First(s)); k != 0; k = d.Next(k) {
+			if d.Kind(k) != parse.ImportName {
+				continue
+			}
+			b := d.Scopes.Of[d.Kid(k, 1)]
+			if kind := d.importedHelper(b, chunkName.MatchString(source)); kind != noHelper {
+				helpers[b] = kind
+			}
+		}
+	}
+}
+
+// chunkName are the names that chunks with helpers have when nobody chose others.
+var chunkName = regexp.MustCompile(`(?:^|/)(?:chunk-[A-Z0-9]{8}|rolldown-runtime[\w.-]*)\.[cm]?js$`)
+
+func (d *detector) importedHelper(b scope.BindingID, chunk bool) helperKind {
+	calls, keyed, shaped := 0, 0, 0
+	for _, use := range d.usesOf(b) {
+		call := d.Parents[use]
+		if d.Kind(call) == parse.ExportName {
+			continue
+		}
+		holder, fn, path := d.heldCall(call)
+		if holder == 0 || d.First(call) != use || d.Kids(d.Kid(fn, 1)) > 2 {
+			return noHelper
+		}
+		for _, u := range d.usesOf(d.Scopes.Of[holder]) {
+			switch up := d.Parents[u]; {
+			case u == holder || d.Kind(up) == parse.ExportName:
+			case d.Kind(up) != parse.Call || d.First(up) != u || d.Next(u) != 0:
+				return noHelper
+			}
+		}
+		calls++
+		if path != "" {
+			keyed++
+		}
+		if d.First(d.Kid(fn, 1)) != 0 {
+			shaped++
+		}
+	}
+	switch {
+	case calls == 0 || keyed < calls && !chunk:
+		return noHelper
+	case shaped > 0:
+		return commonJS
+	}
+	return esmInit
+}
+
+// heldCall reads a = helper(function …) and a = helper({"path" () {…}}).
+func (d *detector) heldCall(call parse.Ref) (holder, fn parse.Ref, path string) {
+	up := d.Parents[call]
+	if k := d.Kind(up); d.Kind(call) != parse.Call || k != parse.Declarator && k != parse.Assign || d.Kind(d.First(up)) != parse.Ident || d.Next(d.First(up)) != call {
+		return 0, 0, ""
+	}
+	fn = d.Kid(call, 1)
+	if d.Kind(fn) == parse.Object && d.Kids(fn) == 1 {
+		p := d.First(fn)
+		path, _ = d.KeyOf(d.First(p), d.At(p).Flags&parse.Computed != 0)
+		fn = d.Kid(p, 1)
+	}
+	if !d.Kind(fn).IsFunction() {
+		return 0, 0, ""
+	}
+	return d.First(up), fn, path
 }
 
 func (d *detector) helped(b *Bundle, helpers map[scope.BindingID]helperKind) {
@@ -101,13 +189,8 @@ func (d *detector) helped(b *Bundle, helpers map[scope.BindingID]helperKind) {
 		if kind == noHelper {
 			continue
 		}
-		fn, path := d.Kid(call, 1), ""
-		if d.Kind(fn) == parse.Object && d.Kids(fn) == 1 {
-			p := d.First(fn)
-			path, _ = d.KeyOf(d.First(p), d.At(p).Flags&parse.Computed != 0)
-			fn = d.Kid(p, 1)
-		}
-		if !d.Kind(fn).IsFunction() {
+		holder, fn, path := d.heldCall(call)
+		if holder == 0 {
 			continue
 		}
 		m := d.wrapped(d.NameOf(n.First), parse.Ref(i), fn)
@@ -141,77 +224,4 @@ func (d *detector) wrapperCalls(b *Bundle, held map[scope.BindingID]int) {
 		}
 	}
 	b.Entries = sortedOnce(b.Entries)
-}
-
-// once reads function requireA () { if (done) return a; done = 1; … return a }.
-func (d *detector) once(b *Bundle) {
-	held := map[scope.BindingID]int{}
-	for i := range d.Nodes {
-		n := &d.Nodes[i]
-		if n.Kind != parse.FuncDecl || d.Kind(n.First) != parse.Ident || d.First(d.Kid(parse.Ref(i), 1)) != 0 {
-			continue
-		}
-		if !d.runsOnce(parse.Ref(i)) {
-			continue
-		}
-		m := d.wrapped(d.NameOf(n.First), parse.Ref(i), parse.Ref(i))
-		held[d.Scopes.Of[n.First]] = len(b.Modules)
-		b.Modules = append(b.Modules, m)
-	}
-	if len(b.Modules) < 2 && !strings.Contains(d.Src, "hasRequired") {
-		b.Modules = nil
-		return
-	}
-	d.wrapperCalls(b, held)
-}
-
-// runsOnce reports whether a function sets a variable that it looks at first,
-// and gives another variable.
-func (d *detector) runsOnce(fn parse.Ref) bool {
-	body := d.Kid(fn, 2)
-	s := d.First(body)
-	if d.Kind(s) == parse.ExprStmt && d.Kind(d.First(s)) == parse.String {
-		s = d.Next(s)
-	}
-	var flag parse.Ref
-	var rest parse.Ref
-	switch d.Kind(s) {
-	case parse.If: // if (done) return a; done = 1;
-		flag = d.First(s)
-		then := d.Kid(s, 1)
-		if d.Kind(then) == parse.Block {
-			then = d.First(then)
-		}
-		if d.Kind(then) != parse.Return || d.Kind(d.First(then)) != parse.Ident {
-			return false
-		}
-		rest = d.Next(s)
-		if d.Kind(rest) == parse.ExprStmt {
-			rest = d.First(rest)
-		}
-	case parse.Return: // return done ? a : (done = 1, …, a), or done || (done = 1, …), a
-		e := d.First(s)
-		if d.Kind(e) == parse.Sequence {
-			e = d.First(e)
-		}
-		switch d.Kind(e) {
-		case parse.Cond:
-			flag, rest = d.First(e), d.Kid(e, 2)
-		case parse.Logical:
-			flag, rest = d.First(e), d.Kid(e, 1)
-		default:
-			return false
-		}
-	default:
-		return false
-	}
-	if d.Kind(rest) == parse.Sequence {
-		rest = d.First(rest)
-	}
-	b := scope.BindingID(0)
-	if d.Kind(flag) == parse.Ident {
-		b = d.Scopes.Of[flag]
-	}
-	target := d.First(rest)
-	return b != 0 && d.Kind(rest) == parse.Assign && d.Kind(target) == parse.Ident && d.Scopes.Of[target] == b && d.Text(d.Kid(rest, 1)) == "1"
 }

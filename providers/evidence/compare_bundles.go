@@ -94,7 +94,10 @@ func readBundle(ctx context.Context, path string, wanted map[string]bool) (map[s
 		records[b.id] = b
 		return nil
 	})
-	return records, info, err
+	if err != nil {
+		return nil, info, readError(path, err)
+	}
+	return records, info, nil
 }
 
 // pairs compares the observations that the caller paired.

@@ -5,6 +5,7 @@ package evidence
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 
@@ -51,6 +52,23 @@ func openBundle(path string) (*os.File, error) {
 	return file, nil
 }
 
+// readError explains what reading a bundle failed with: the disk, or the bundle,
+// of which the fault then names the file.
+func readError(path string, err error) error {
+	if stored := new(store.StorageError); errors.As(err, &stored) {
+		return err
+	}
+	if e, ok := store.AsIntegrity(err); ok {
+		named := *e
+		named.Reason = fmt.Sprintf("%s, in file %q", e.Reason, session.Printable(path))
+		return &named
+	}
+	if cause := new(fs.PathError); errors.As(err, &cause) {
+		return readFailure(path, err)
+	}
+	return err
+}
+
 func readFailure(path string, err error) error {
 	kind := fault.ArtifactOperationFailedDetailsKindIo
 	switch {
@@ -67,7 +85,7 @@ func readFailure(path string, err error) error {
 }
 
 func unreadable(path string, kind fault.ArtifactOperationFailedDetailsKind, reason string, cause error) error {
-	return fault.ArtifactOperationFailed(fault.ArtifactOperationFailedDetails{
+	return fault.Advise(fault.ArtifactOperationFailed(fault.ArtifactOperationFailedDetails{
 		Operation: "read", Path: session.Printable(path), Reason: reason, Kind: kind,
-	}, cause)
+	}, cause), "Give the path of a bundle that export_evidence_bundle wrote, on the machine that rea runs on; nothing was changed.")
 }

@@ -251,6 +251,9 @@ func TestExport_and_import(t *testing.T) {
 	if fresh.session.Ledger().Len() != 0 {
 		t.Error("a damaged bundle was admitted in part")
 	}
+	if _, err := fresh.call("compare_bundles", `{"left":`+quoted(path)+`,"right":`+quoted(path)+`}`); fault.CodeOf(err) != fault.EvidenceIntegrityMismatchCode || !strings.Contains(err.Error(), path) {
+		t.Errorf("comparing with a damaged bundle gives %v", err)
+	}
 	for _, path := range []string{filepath.Join(t.TempDir(), "none"), t.TempDir(), os.DevNull} {
 		if _, err := b.call("import_evidence_bundle", `{"path":`+quoted(path)+`}`); fault.CodeOf(err) != fault.ArtifactOperationFailedCode {
 			t.Errorf("%s gives %v", path, err)

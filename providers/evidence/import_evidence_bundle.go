@@ -18,7 +18,7 @@ func (h *Handlers) ImportEvidenceBundle(ctx context.Context, in *tool.ImportEvid
 	defer file.Close()
 	info, err := h.ledger().Import(ctx, &progressing{ctx: ctx, r: file}, store.DefaultImportLimits)
 	if err != nil {
-		return nil, err
+		return nil, readError(in.Path, err)
 	}
 	return &tool.ImportEvidenceBundleOutput{Result: tool.ImportEvidenceBundleOutputResult{
 		Imported: int64(info.Added), AlreadyHeld: int64(info.Records - info.Added),

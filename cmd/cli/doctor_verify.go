@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"rea/catalog"
@@ -54,11 +55,7 @@ func (a *app) verify(ctx context.Context, provider, path, format string) error {
 		return err
 	}
 	suite, err := conform.Verify(shown, func(ctx context.Context, path string) (engine.Engine, error) {
-		b, err := a.openWith(ctx, provider, path)
-		if err != nil {
-			return nil, err
-		}
-		return b.Engine, nil
+		return a.openWith(ctx, provider, path)
 	}, func(name string) {
 		progress.Report(shown, "check "+name)
 	})
@@ -68,7 +65,10 @@ func (a *app) verify(ctx context.Context, provider, path, format string) error {
 	end()
 	v.Suite = v.add(suite)
 	var failed error
-	if v.Differs > 0 {
+	switch {
+	case v.Differs == 1:
+		failed = fmt.Errorf("1 check of %s differs", provider)
+	case v.Differs > 1:
 		failed = fmt.Errorf("%d checks of %s differ", v.Differs, provider)
 	}
 	if format == "json" {
@@ -84,17 +84,14 @@ func (a *app) verify(ctx context.Context, provider, path, format string) error {
 // compare holds the engine against the embedded one on the given file.
 func (a *app) compare(ctx context.Context, provider, path string, v *verification) error {
 	progress.Report(ctx, "opening "+path)
-	mine, err := a.openWith(ctx, provider, path)
-	if err != nil {
-		return err
-	}
-	defer mine.Engine.Close()
 	reference, err := a.openWith(ctx, engine.DefaultID, path)
 	if err != nil {
 		return err
 	}
-	defer reference.Engine.Close()
-	checks, err := conform.Compare(ctx, mine.Engine, reference.Engine)
+	defer reference.Close()
+	checks, err := conform.Compare(ctx, func(ctx context.Context) (engine.Engine, error) {
+		return a.openWith(ctx, provider, path)
+	}, reference)
 	if err != nil {
 		return err
 	}
@@ -102,8 +99,8 @@ func (a *app) compare(ctx context.Context, provider, path string, v *verificatio
 	return nil
 }
 
-// openWith binds an engine to a file in a session of its own.
-func (a *app) openWith(ctx context.Context, provider, path string) (*session.Binding, error) {
+// openWith opens a file with an engine, in a session of its own.
+func (a *app) openWith(ctx context.Context, provider, path string) (engine.Engine, error) {
 	pkg, _ := catalog.Built()
 	b, err := session.New(session.Config{
 		Providers: engines(a.getenv), Recognize: recognize, Version: pkg.Version,
@@ -116,7 +113,7 @@ func (a *app) openWith(ctx context.Context, provider, path string) (*session.Bin
 			ProviderID: provider, Reason: "it can't analyse this file", Candidates: a.engineIDs(ctx),
 		}, nil)
 	}
-	return b, nil
+	return b.Engine, nil
 }
 
 func (v *verification) add(checks []conform.Check) []verified {
@@ -156,6 +153,13 @@ func (a *app) printVerification(v *verification) error {
 	group(v.Provider+" against the embedded engine on "+terminal.Escape(v.Path), v.Comparison)
 	b.WriteByte('\n')
 	group(v.Provider+" against other tools on programs built for it", v.Suite)
+	if v.Differs == 0 {
+		count := map[string]int{}
+		for _, c := range slices.Concat(v.Comparison, v.Suite) {
+			count[c.State]++
+		}
+		fmt.Fprintf(&b, "\n%s\n", screen.Paint(terminal.Green, fmt.Sprintf("Nothing differs: %d checks passed, %d skipped.", count["passed"], count["skipped"])))
+	}
 	_, err := io.WriteString(a.out, b.String())
 	return err
 }

@@ -6,19 +6,40 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
 	"rea/providers/enginetest/scripted"
 	"rea/runtime/bridge"
+	"rea/runtime/bridge/facts"
 )
+
+// built is the program, built at first use and removed by TestMain.
+var built = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "ghb")
+	if err != nil {
+		return "", err
+	}
+	bin := filepath.Join(dir, "rea")
+	if out, err := exec.Command("go", "build", "-o", bin, "rea/cmd/rea").CombinedOutput(); err != nil {
+		return bin, fmt.Errorf("the program does not build: %s", out)
+	}
+	return bin, nil
+})
+
+// builds tells that the program was asked for.
+var builds atomic.Bool
 
 // command builds the program and says how to run it with a scripted Ghidra,
 // with temporary files in a directory of the test.
@@ -27,9 +48,10 @@ func command(t *testing.T, h *harness) func(args ...string) *exec.Cmd {
 	if testing.Short() {
 		t.Skip("builds the program")
 	}
-	bin := filepath.Join(t.TempDir(), "rea")
-	if out, err := exec.Command("go", "build", "-o", bin, "rea/cmd/rea").CombinedOutput(); err != nil {
-		t.Skipf("the program does not build: %s", out)
+	builds.Store(true)
+	bin, err := built()
+	if err != nil {
+		t.Fatal(err)
 	}
 	return func(args ...string) *exec.Cmd {
 		cmd := exec.Command(bin, args...)
@@ -111,6 +133,63 @@ func TestCommand_killed(t *testing.T) {
 		t.Errorf("the next one: %v\n%s", err, out)
 	}
 	h.clean(t)
+}
+
+// TestCommand_verify: what an engine answers wrongly is told, and no more than that.
+func TestCommand_verify(t *testing.T) {
+	if _, err := exec.LookPath("gcc"); err != nil {
+		t.Skip("gcc is not installed")
+	}
+	for _, tt := range []struct {
+		name    string
+		b       scripted.Behaviour
+		exit    int
+		out     []string // of standard output
+		differs []string // all checks that differ
+		err     string
+	}{
+		{"good", scripted.Behaviour{}, 0, []string{"Nothing differs: 3", "passed   annotations", "passed   value_flow"}, nil, ""},
+		{"lies_about_strings", scripted.Behaviour{Op: facts.Texts, At: scripted.Lie}, 1, []string{"is used there", "is not listed"}, []string{"strings", "references", "strings"}, "failed: 3 checks of ghidra differ"},
+		{"lies_about_names", scripted.Behaviour{Op: facts.Symbols, At: scripted.Lie}, 1, []string{"has names []"}, []string{"names", "names"}, "2 checks"},
+		{"lies_about_transfers", scripted.Behaviour{Op: facts.Transfers, At: scripted.Lie}, 1, []string{"which is not listed"}, []string{"calls", "call_targets", "summary"}, "3 checks"},
+		{"ends_at_one_question", scripted.Behaviour{Op: facts.Decompile, At: scripted.Crash}, 1, []string{"crashes at decompile"}, []string{"pseudocode", "facets", "pseudocode", "same_answer_of_another_engine", "annotations"}, "5 checks"},
+		{"never_decompiles", scripted.Behaviour{Op: facts.Decompile, At: scripted.Refuse}, 1, []string{"none has pseudocode: the decompiler failed: it was told to refuse"}, []string{"pseudocode", "pseudocode", "annotations"}, "checks of ghidra differ"},
+		{"does_not_start", scripted.Behaviour{Start: scripted.Crash}, 3, nil, nil, "provider_unavailable: engine ghidra is unavailable: it ended before it was ready: exit status 3"},
+		{"lies_about_its_version", scripted.Behaviour{Version: "11.9"}, 3, nil, nil, "and its files say"},
+		{"imported_other_bytes", scripted.Behaviour{SHA256: strings.Repeat("0", 64)}, 3, nil, nil, "were imported"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			h := newHarness(t, tt.b, nil)
+			cmd := command(t, h)("doctor", "--provider", ID, "--verify", program(t))
+			var out, failed bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &out, &failed
+			cmd.Run()
+			if cmd.ProcessState.ExitCode() != tt.exit || !strings.Contains(failed.String(), tt.err) {
+				t.Errorf("exit code %d, %s; want %d, %s", cmd.ProcessState.ExitCode(), failed.String(), tt.exit, tt.err)
+			}
+			for _, want := range tt.out {
+				if !strings.Contains(out.String(), want) {
+					t.Errorf("it does not say %q", want)
+				}
+			}
+			if tt.out == nil && out.Len() > 0 {
+				t.Errorf("checks of an engine that cannot be had")
+			}
+			var differs []string
+			for line := range strings.Lines(out.String()) {
+				if name, ok := strings.CutPrefix(line, "  differs  "); ok {
+					differs = append(differs, strings.TrimSpace(name))
+				}
+			}
+			if !slices.Equal(differs, tt.differs) {
+				t.Errorf("%q differ, want %q", differs, tt.differs)
+			}
+			if t.Failed() {
+				t.Log(out.String())
+			}
+			h.clean(t)
+		})
+	}
 }
 
 // client speaks MCP with a server.

@@ -31,7 +31,12 @@ func TestMain(m *testing.M) {
 		eng, err := embedded.Provider{Version: "test"}.Open(context.Background(), t, engine.NoNames{})
 		return eng, t.SHA256, err
 	})
-	os.Exit(m.Run())
+	code := m.Run()
+	if builds.Load() {
+		bin, _ := built()
+		os.RemoveAll(filepath.Dir(bin))
+	}
+	os.Exit(code)
 }
 
 // place finds the root and the target in the arguments of the headless analyzer.

@@ -231,7 +231,7 @@ func references(t T, s *suite) {
 		}
 		back, err := s.eng.References(t.Context(), r.From, engine.From)
 		if err != nil || !slices.ContainsFunc(back, func(b model.Reference) bool { return b.To == r.To && b.Kind == r.Kind }) {
-			t.Errorf("%s refers to %s, and does not say so: %+v, %v", r.From, r.To, back, err)
+			t.Errorf("%s refers to %s, and does not say so: %s", r.From, r.To, said(back, err))
 		}
 	}
 	if k := from["choose"]; k != model.ReferenceKindCall && k != model.ReferenceKindTailCall {
@@ -248,6 +248,6 @@ func references(t T, s *suite) {
 		t.Errorf("greet uses names %+v", b.Names)
 	}
 	if refs, err := s.eng.References(t.Context(), 1, engine.To); err != nil || len(refs) != 0 {
-		t.Errorf("references to nowhere: %+v, %v", refs, err)
+		t.Errorf("references to nowhere: %s", said(refs, err))
 	}
 }

@@ -14,19 +14,26 @@ import (
 // sampled is how many procedures are looked at closely.
 const sampled = 200
 
-// Compare tells where an engine breaks its promises on an opened file, and where
-// its facts are not those of a reference that has opened the same file. Engines
-// that find functions in different ways need not list the same ones: which ones
-// differ is told as what it is, a difference.
-func Compare(ctx context.Context, eng, reference engine.Engine) ([]Check, error) {
-	c := &comparison{ctx: ctx, eng: eng, ref: reference}
-	var checks []Check
+// Compare opens an engine and tells where it breaks its promises on that file,
+// and where its facts are not those of a reference that has opened the same one.
+// Engines that find functions in different ways need not list the same ones:
+// which ones differ is told as what it is, a difference. It fails where the
+// engine cannot be opened or does not start.
+func Compare(ctx context.Context, open func(context.Context) (engine.Engine, error), reference engine.Engine) (checks []Check, err error) {
+	c := &comparison{ctx: ctx, ref: reference}
+	if c.eng, err = open(ctx); err != nil {
+		return nil, err
+	}
+	defer func() { c.eng.Close() }()
+	if err := Start(ctx, c.eng); err != nil {
+		return nil, err
+	}
 	for _, step := range []struct {
 		name string
 		need model.EngineCapability
 		run  func(T)
 	}{
-		{"identity", "", func(t T) { identity(t, &suite{eng: eng}) }},
+		{"identity", "", func(t T) { identity(t, &suite{eng: c.eng}) }},
 		{"segments", model.EngineCapabilitySegments, c.segments},
 		{"procedures", model.EngineCapabilityFunctions, c.procedures},
 		{"bytes", model.EngineCapabilityBytes, c.bytes},
@@ -37,9 +44,17 @@ func Compare(ctx context.Context, eng, reference engine.Engine) ([]Check, error)
 		{"pseudocode", model.EngineCapabilityPseudocode, c.pseudocode},
 		{"cancelled", model.EngineCapabilityFunctions, c.cancelled},
 	} {
+		if ended(ctx, c.eng) { // it failed in the last step
+			c.eng.Close()
+			again, err := open(ctx)
+			if err != nil {
+				return nil, err
+			}
+			c.eng = again
+		}
 		r := &recorder{ctx: ctx, check: Check{Name: step.name, State: Passed}}
 		r.run(func(t T) {
-			if step.need != "" && !slices.Contains(eng.Capabilities(), step.need) {
+			if step.need != "" && !slices.Contains(c.eng.Capabilities(), step.need) {
 				t.Skipf("the engine does not state %s", step.need)
 			}
 			step.run(t)
@@ -106,15 +121,21 @@ func (c *comparison) procedures(t T) {
 		}
 		back, err := c.eng.Containing(c.ctx, p.Address)
 		if err != nil || back == nil || back.Address != p.Address {
-			t.Errorf("%s does not lie in itself: %+v, %v", p.Address, back, err)
+			t.Errorf("%s does not lie in itself: %s", p.Address, said(back, err))
 		}
 	}
 }
 
-func (c *comparison) sample() []model.Procedure { return c.list[:min(len(c.list), sampled)] }
+// sample are functions that are looked at closely.
+func (c *comparison) sample(t T) []model.Procedure {
+	if len(c.list) == 0 {
+		t.Skipf("no function was listed that could be looked at")
+	}
+	return c.list[:min(len(c.list), sampled)]
+}
 
 func (c *comparison) bytes(t T) {
-	for _, p := range c.sample() {
+	for _, p := range c.sample(t) {
 		mine, errMine := c.eng.Bytes(c.ctx, p.Address, 16)
 		theirs, errTheirs := c.ref.Bytes(c.ctx, p.Address, 16)
 		if !bytes.Equal(mine, theirs) || (errMine == nil) != (errTheirs == nil) {
@@ -124,7 +145,7 @@ func (c *comparison) bytes(t T) {
 }
 
 func (c *comparison) blocks(t T) {
-	for _, p := range c.sample() {
+	for _, p := range c.sample(t) {
 		b, err := c.eng.Body(c.ctx, p.Address, engine.Blocks|engine.Ranges|engine.Instructions)
 		if err != nil {
 			t.Fatalf("%s: %v", p.Address, err)
@@ -147,7 +168,7 @@ func (c *comparison) blocks(t T) {
 
 // calls looks whether callees and callers agree.
 func (c *comparison) calls(t T) {
-	for _, p := range c.sample() {
+	for _, p := range c.sample(t) {
 		b, err := c.eng.Body(c.ctx, p.Address, engine.Callees)
 		if err != nil {
 			t.Fatalf("%s: %v", p.Address, err)
@@ -193,14 +214,23 @@ func (c *comparison) strings(t T) {
 }
 
 func (c *comparison) pseudocode(t T) {
-	for _, p := range c.list[:min(len(c.list), 20)] {
+	list, reason := c.sample(t), ""
+	list = list[:min(len(list), 20)]
+	for _, p := range list {
 		b, err := c.eng.Body(c.ctx, p.Address, engine.Pseudocode)
-		if err != nil {
+		switch {
+		case err != nil:
 			t.Fatalf("%s: %v", p.Address, err)
-		}
-		if b.Pseudocode == nil && b.Missing[engine.Pseudocode].Reason == "" {
+		case b.Pseudocode != nil:
+			list = nil
+		case b.Missing[engine.Pseudocode].Reason == "":
 			t.Errorf("%s has no pseudocode, and no reason", p.Name)
+		default:
+			reason = b.Missing[engine.Pseudocode].Reason
 		}
+	}
+	if len(list) > 0 && reason != "" {
+		t.Errorf("of %d functions none has pseudocode: %s", len(list), reason)
 	}
 }
 

@@ -3,6 +3,7 @@ package conform
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"slices"
 	"sync"
@@ -57,7 +58,18 @@ func Suite(t T, run func(name string, check func(T)), open func(t T, path string
 		{"summary", model.EngineCapabilityFunctions, summary},
 		{"cancelled", model.EngineCapabilityFunctions, cancelled},
 		{"concurrent", model.EngineCapabilityFunctions, concurrent},
+		{"pseudocode", model.EngineCapabilityPseudocode, pseudocode},
+		{"data_types", model.EngineCapabilityDataTypes, dataTypes},
+		{"value_flow", model.EngineCapabilityValueFlow, valueFlow},
+		{"cursor", model.EngineCapabilityCursor, cursor},
 	} {
+		// One check that ends the engine is no reason to fail all others.
+		if ended(t.Context(), s.eng) {
+			s.eng = open(t, f.Path)
+		}
+		if ended(t.Context(), s.stripped) {
+			s.stripped = open(t, f.Stripped)
+		}
 		run(c.name, func(t T) {
 			if c.need != "" && !slices.Contains(s.eng.Capabilities(), c.need) {
 				t.Skipf("the engine does not state %s", c.need)
@@ -66,6 +78,12 @@ func Suite(t T, run func(name string, check func(T)), open func(t T, path string
 		})
 	}
 	run("same_answer_of_another_engine", func(t T) { repeated(t, s, open(t, f.Path)) })
+	run("annotations", func(t T) {
+		if !slices.Contains(s.eng.Capabilities(), model.EngineCapabilityWriteAnnotations) {
+			t.Skipf("the engine does not state %s", model.EngineCapabilityWriteAnnotations)
+		}
+		annotations(t, &suite{Fixture: f, eng: open(t, f.Path)})
+	})
 	run("closes_twice", func(t T) {
 		eng := open(t, f.Path)
 		if err := errors.Join(eng.Close(), eng.Close()); err != nil {
@@ -103,6 +121,26 @@ func everyProcedure(t T, eng engine.Engine) []model.Procedure {
 	return all(t, eng.Procedures(t.Context()), func(p *model.Procedure) model.Address { return p.Address })
 }
 
+// said is an answer: what came, or why nothing did.
+func said(answer any, err error) string {
+	if err != nil {
+		return err.Error()
+	}
+	return fmt.Sprintf("%+v", answer)
+}
+
+// Start makes an engine do what its first question does. It fails where the
+// engine cannot be had.
+func Start(ctx context.Context, eng engine.Engine) error {
+	_, err := eng.Item(ctx, 0, 1)
+	return err
+}
+
+// ended tells whether an engine has ended, so that no question is answered any more.
+func ended(ctx context.Context, eng engine.Engine) bool {
+	return fault.CodeOf(Start(ctx, eng)) == fault.ProviderUnavailableCode
+}
+
 func identity(t T, s *suite) {
 	first, second := s.eng.Profile(), s.eng.Profile()
 	if first.Provider.ID == "" || first.Digest == "" {
@@ -113,7 +151,7 @@ func identity(t T, s *suite) {
 	}
 	documents, err := s.eng.Documents(t.Context())
 	if err != nil || len(documents) == 0 || documents[0] == "" {
-		t.Errorf("documents = %q, %v", documents, err)
+		t.Errorf("documents: %s", said(documents, err))
 	}
 	done := make(chan engine.Activity, 1)
 	go func() { done <- s.eng.Activity() }()
@@ -143,7 +181,7 @@ func procedures(t T, s *suite) {
 			t.Errorf("%s at %#x is a part of %s and listed on its own", sym.Name, sym.Addr, parent.Name)
 		case parent != nil:
 			if of, err := s.eng.Containing(t.Context(), model.Address(sym.Addr)); err != nil || of == nil || of.Address != model.Address(parent.Addr) {
-				t.Errorf("%s at %#x belongs to %s, not to %+v, %v", sym.Name, sym.Addr, parent.Name, of, err)
+				t.Errorf("%s at %#x belongs to %s, not to %s", sym.Name, sym.Addr, parent.Name, said(of, err))
 			}
 		case !ok:
 			t.Errorf("%s at %#x is not listed", sym.Name, sym.Addr)
@@ -182,12 +220,12 @@ func resolve(t T, s *suite) {
 		p, err := s.eng.Resolve(t.Context(), selector)
 		if selector == " add" {
 			if fault.CodeOf(err) != fault.ProcedureNotFoundCode {
-				t.Errorf("%q: %+v, %v", selector, p, err)
+				t.Errorf("%q: %s", selector, said(p, err))
 			}
 			continue
 		}
 		if err != nil || p.Address != at || p.Name != "add" {
-			t.Errorf("%q: %+v, %v", selector, p, err)
+			t.Errorf("%q: %s", selector, said(p, err))
 		}
 	}
 	for selector, code := range map[string]fault.Code{
@@ -200,7 +238,7 @@ func resolve(t T, s *suite) {
 		"twice":                     fault.AmbiguousProcedureCode,
 	} {
 		if p, err := s.eng.Resolve(t.Context(), selector); fault.CodeOf(err) != code {
-			t.Errorf("%q: %+v, %v; want %s", selector, p, err, code)
+			t.Errorf("%q: %s; want %s", selector, said(p, err), code)
 		}
 	}
 }
@@ -210,13 +248,13 @@ func containing(t T, s *suite) {
 	for _, addr := range []uint64{loop.Addr, loop.Addr + 1, loop.Addr + loop.Size - 1} {
 		p, err := s.eng.Containing(t.Context(), model.Address(addr))
 		if err != nil || p == nil || p.Address != model.Address(loop.Addr) {
-			t.Errorf("%#x lies in %+v, %v", addr, p, err)
+			t.Errorf("%#x lies in %s", addr, said(p, err))
 		}
 	}
 	data := s.Loads[len(s.Loads)-1].Addr
 	for _, addr := range []uint64{data, 0, 1 << 63, 1<<64 - 1} {
 		if p, err := s.eng.Containing(t.Context(), model.Address(addr)); err != nil || p != nil {
-			t.Errorf("%#x lies in %+v, %v", addr, p, err)
+			t.Errorf("%#x lies in %s", addr, said(p, err))
 		}
 	}
 }
@@ -309,7 +347,7 @@ func repeated(t T, s *suite, other engine.Engine) {
 		a, errA := s.eng.Body(t.Context(), addr, everything)
 		b, errB := other.Body(t.Context(), addr, everything)
 		if errA != nil || errB != nil {
-			t.Fatal(errA, errB)
+			t.Fatal(errors.Join(errA, errB))
 		}
 		if diff := diff(a, b); diff != "" {
 			t.Errorf("%s:\n%s", name, diff)

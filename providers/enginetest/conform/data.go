@@ -68,17 +68,17 @@ func fileOffsets(t T, s *suite) {
 	for _, l := range s.Loads {
 		at, err := s.eng.Locate(t.Context(), model.Address(l.Addr))
 		if err != nil || at.FileOffset == nil || uint64(*at.FileOffset) != l.Offset || at.Segment == "" {
-			t.Errorf("%#x is at %+v, %v; readelf has %#x", l.Addr, at, err, l.Offset)
+			t.Errorf("%#x is at %s; readelf has %#x", l.Addr, said(at, err), l.Offset)
 		}
 		if l.FileSize < l.Size {
 			at, err := s.eng.Locate(t.Context(), model.Address(l.Addr+l.FileSize))
 			if err != nil || at.FileOffset != nil || at.Reason == "" {
-				t.Errorf("nothing is stored for %#x: %+v, %v", l.Addr+l.FileSize, at, err)
+				t.Errorf("nothing is stored for %#x: %s", l.Addr+l.FileSize, said(at, err))
 			}
 		}
 	}
 	if at, err := s.eng.Locate(t.Context(), 1<<63); fault.CodeOf(err) != fault.AddressNotMappedCode {
-		t.Errorf("an address that is not mapped: %+v, %v", at, err)
+		t.Errorf("an address that is not mapped: %s", said(at, err))
 	}
 }
 
@@ -159,20 +159,20 @@ func listing(t T, s *suite) {
 	for _, next := range want[1:] {
 		item, err := s.eng.Item(t.Context(), at, 1)
 		if err != nil || item == nil || item.Address != next || item.Kind != "instruction" {
-			t.Fatalf("after %s comes %+v, %v; objdump has %s", at, item, err, next)
+			t.Fatalf("after %s comes %s; objdump has %s", at, said(item, err), next)
 		}
 		back, err := s.eng.Item(t.Context(), next, -1)
 		if err != nil || back == nil || back.Address != at {
-			t.Fatalf("before %s comes %+v, %v; objdump has %s", next, back, err, at)
+			t.Fatalf("before %s comes %s; objdump has %s", next, said(back, err), at)
 		}
 		at = next
 	}
 	first := model.Address(s.Loads[0].Addr)
 	if item, err := s.eng.Item(t.Context(), first, -1); err != nil || item != nil {
-		t.Errorf("before the first address comes %+v, %v", item, err)
+		t.Errorf("before the first address comes %s", said(item, err))
 	}
 	last := s.Loads[len(s.Loads)-1]
 	if item, err := s.eng.Item(t.Context(), model.Address(last.Addr+last.Size-1), 1); err != nil || item != nil {
-		t.Errorf("after the last address comes %+v, %v", item, err)
+		t.Errorf("after the last address comes %s", said(item, err))
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 
@@ -118,8 +119,8 @@ func (r *recorder) note(s State, text string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.check.State = s
-	if len(r.check.Notes) < maxNotes {
-		r.check.Notes = append(r.check.Notes, strings.TrimSpace(text))
+	if text = strings.TrimSpace(text); len(r.check.Notes) < maxNotes && !slices.Contains(r.check.Notes, text) {
+		r.check.Notes = append(r.check.Notes, text)
 	}
 }
 

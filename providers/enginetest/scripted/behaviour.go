@@ -56,6 +56,7 @@ const (
 	Stall      Fault = "stall"     // it answers when it is cancelled
 	Refuse     Fault = "refuse"    // it fails
 	BadRows    Fault = "bad_rows"  // rows that are no array
+	Lie        Fault = "lie"       // it leaves out every other row of a list
 )
 
 const settings = "behaviour.json"

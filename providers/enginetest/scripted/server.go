@@ -65,6 +65,7 @@ func (s *server) serve() {
 type stream struct {
 	s  *server
 	id int64
+	op string
 }
 
 var errCancelled = errors.New("cancelled")
@@ -79,6 +80,13 @@ func (o stream) rows(part string, rows any) error {
 // chunked sends rows in frames of moderate size.
 func chunked[T any](o stream, part string, rows []T) error {
 	const size = 1000
+	if b := o.s.behaviour; b.At == Lie && b.Op == o.op {
+		var told []T
+		for i := 1; i < len(rows); i += 2 {
+			told = append(told, rows[i])
+		}
+		rows = told
+	}
 	for len(rows) > size {
 		if err := o.rows(part, rows[:size]); err != nil {
 			return err
@@ -89,7 +97,7 @@ func chunked[T any](o stream, part string, rows []T) error {
 }
 
 func (s *server) answer(q question) {
-	out := stream{s, q.ID}
+	out := stream{s, q.ID, q.Op}
 	if s.behaviour.Op == q.Op && s.fails(out, q) {
 		return
 	}

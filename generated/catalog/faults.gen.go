@@ -252,7 +252,7 @@ func Faults() []Fault {
 			Category:      "truncated",
 			Title:         "Resource constraint",
 			Description:   "A stated bound stops the operation.",
-			Message:       "the result does not fit: {reason}",
+			Message:       "a bound is met: {reason}",
 			Action:        "Ask for less at a time, inspect the retained record with inspect_analysis_view, or export it with export_evidence_bundle.",
 			DetailsSchema: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["resource","reason","reported_limits"],"properties":{"resource":{"type":"string","enum":["transport","memory","storage","time","entries","concurrency"]},"reason":{"type":"string"},"reported_limits":{"type":"object","additionalProperties":false,"required":["limit","needed","evidence_reference"],"properties":{"limit":{"anyOf":[{"type":"integer","minimum":0,"maximum":9223372036854775807},{"type":"null"}]},"needed":{"anyOf":[{"type":"integer","minimum":0,"maximum":9223372036854775807},{"type":"null"}]},"evidence_reference":{"anyOf":[{"$ref":"#/$defs/evidence_reference"},{"type":"null"}]}}}},"$defs":{"evidence_reference":{"title":"Evidence reference","type":"object","description":"A record that this connection already holds.","additionalProperties":false,"required":["kind","evidence_id"],"properties":{"kind":{"type":"string","const":"retained-evidence"},"evidence_id":{"$ref":"#/$defs/evidence_id"}}},"evidence_id":{"title":"Evidence id","type":"string","description":"Identity of an Evidence record.","pattern":"^ev_[0-9a-f]{64}$"}},"$schema":"https://json-schema.org/draft/2020-12/schema"}`),
 		},

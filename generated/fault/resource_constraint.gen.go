@@ -162,7 +162,7 @@ func ResourceConstraint(d ResourceConstraintDetails, cause error) error {
 	return &Error{
 		Code:        ResourceConstraintCode,
 		Category:    Truncated,
-		Message:     "the result does not fit: " + plain(d.Reason),
+		Message:     "a bound is met: " + plain(d.Reason),
 		Remediation: Remediation{Action: "Ask for less at a time, inspect the retained record with inspect_analysis_view, or export it with export_evidence_bundle."},
 		Details:     &d,
 		Cause:       cause,

@@ -37,7 +37,8 @@ type InspectArtifactInput struct {
 	MaxEntryBytes int64
 	// Content of all entries.
 	MaxTotalBytes int64
-	// Content per packed byte, above 16 MiB.
+	// Content per packed byte: of one entry above 256 MiB, of all in one file
+	// above 1 GiB.
 	MaxRatio int64
 	// Length of a name.
 	MaxPathBytes int64
@@ -97,7 +98,7 @@ func (v *InspectArtifactInput) DecodeJSON(d *wire.Decoder) error {
 		MaxEntries:      500000,
 		MaxEntryBytes:   68719476736,
 		MaxPathBytes:    4096,
-		MaxRatio:        1100,
+		MaxRatio:        200,
 		MaxSeconds:      600,
 		MaxTotalBytes:   137438953472,
 	}

@@ -251,6 +251,8 @@ func TestListingsAgree(t *testing.T) {
 		{"xar_7z", "bsdtar 7zz", "bsdtar -cf pkg --format xar --options xar:compression=bzip2,xar:checksum=md5 -C tree .", "7zz x -bd -snl -oout pkg; rm out/*TOC*.xml", "xar", nil},
 		{"ar", "ar", "rm -r tree/*/ tree/link; mv 'tree/na me é.txt' tree/a_name_that_is_longer_than_sixteen_bytes; cd tree && ar rc ../pkg *", "mkdir out; cd out && ar x ../pkg", "ar", nil},
 		{"ar_bsd", "bsdtar", "rm -r tree/*/ tree/link; mv 'tree/na me é.txt' tree/a_name_that_is_longer_than_sixteen_bytes; cd tree && bsdtar -cf ../pkg --format ar *", "mkdir out; cd out && bsdtar -xf ../pkg", "ar", nil},
+		{"cab_mszip", "gcab cabextract", "rm -r tree/*/ tree/link; cd tree && gcab -c -z ../pkg *", "cabextract -q -d out pkg", "cab", nil},
+		{"cab_stored", "gcab 7zz", "rm -r tree/*/ tree/link; cd tree && gcab -c ../pkg *", "7zz x -bd -oout pkg", "cab", nil},
 		{"deb", "dpkg-deb", "mkdir tree/DEBIAN; printf 'Package: x\\nVersion: 1\\nArchitecture: all\\nMaintainer: x\\nDescription: x\\n' > tree/DEBIAN/control; dpkg-deb -b tree pkg", "dpkg-deb -x pkg out", "deb", []string{"data.tar.xz"}},
 		{"deb_zstd", "dpkg-deb", "mkdir tree/DEBIAN; printf 'Package: x\\nVersion: 1\\nArchitecture: all\\nMaintainer: x\\nDescription: x\\n' > tree/DEBIAN/control; dpkg-deb -Zgzip -b tree pkg", "dpkg-deb -x pkg out", "deb", []string{"data.tar.gz"}},
 		{"nested", "zip tar", "tar cf t.tar -C tree . && gzip t.tar && zip -q -0 stored t.tar.gz && zip -q packed stored.zip && tar cJf pkg packed.zip", "mkdir out; bsdtar -xf t.tar.gz -C out", "xz", []string{"packed.zip", "stored.zip", "t.tar.gz"}},

@@ -1,6 +1,7 @@
 package inventory
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -18,14 +19,16 @@ type Bounds struct {
 	Ratio      int64 // content per packed byte
 	PathBytes  int64 // length of a raw name
 	Seconds    int64
+	// EntryFloor is the content of one entry up to which its ratio is not looked
+	// at, TotalFloor that of all contents of one file. 0 is the default: what is
+	// read in a second or two, however repetitive it is.
+	EntryFloor, TotalFloor int64
 }
 
-// ratioFloor is the content up to which a ratio is not looked at: it is read in
-// a second, however repetitive it is.
-const ratioFloor = 256 << 20
-
-// totalRatioFloor is the same for all contents of one file together.
-const totalRatioFloor = 1 << 30
+const (
+	entryFloor = 256 << 20
+	totalFloor = 1 << 30
+)
 
 // A scope holds all contents of one file, however deep they are in it, to what
 // the file takes itself.
@@ -83,6 +86,7 @@ type budget struct {
 }
 
 func newBudget(ctx context.Context, b Bounds) *budget {
+	b.EntryFloor, b.TotalFloor = cmp.Or(b.EntryFloor, entryFloor), cmp.Or(b.TotalFloor, totalFloor)
 	return &budget{Bounds: b, ctx: ctx, deadline: time.Now().Add(time.Duration(b.Seconds) * time.Second), reached: map[string]*Limit{}}
 }
 
@@ -177,10 +181,10 @@ func (m *meter) count(n int64) string {
 	case total > m.b.TotalBytes:
 		m.b.global.Store(true)
 		return LimitTotalBytes
-	case m.packed >= 0 && m.n > ratioFloor && m.n/m.b.Ratio > m.packed:
+	case m.packed >= 0 && m.n > m.b.EntryFloor && m.n/m.b.Ratio > m.packed:
 		return LimitRatio
 	}
-	if all := m.of.total.Add(n); all > totalRatioFloor && all/m.b.Ratio > m.of.size {
+	if all := m.of.total.Add(n); all > m.b.TotalFloor && all/m.b.Ratio > m.of.size {
 		m.b.global.Store(true)
 		return LimitRatio
 	}

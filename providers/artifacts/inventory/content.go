@@ -74,6 +74,8 @@ func (c *content) opener() *opener {
 				return w.allowed(c, openerOf(format))
 			}
 			it.Identity = Identity{Format: format, Kind: KindContainer}
+		} else if format, at := behind(c.e.Section, c.head); format != "" {
+			return w.allowed(c, it.behind(format, at))
 		}
 	}
 	return w.allowed(c, openerOf(it.Format))

@@ -174,6 +174,9 @@ func typeOfMode(m fs.FileMode) container.Type {
 
 // family of a node by the names in it.
 func (n *Node) family(format string) string {
+	if format == "compound-file" {
+		return n.Format
+	}
 	if format != n.Format && !(format == "crx" && n.Format == "zip") {
 		return format // an archive behind something else
 	}

@@ -5,6 +5,8 @@ import (
 
 	"rea/providers/format/ar"
 	"rea/providers/format/asar"
+	"rea/providers/format/cab"
+	"rea/providers/format/cfb"
 	"rea/providers/format/container"
 	"rea/providers/format/cpio"
 	"rea/providers/format/hfsplus"
@@ -55,6 +57,10 @@ func openerOf(format string) *opener {
 		return opening(hfsplus.Open)
 	case "gpt", "apple-partition-map":
 		return opening(partition.Open)
+	case "cab":
+		return opening(cab.Open)
+	case "compound-file":
+		return opening(cfb.Open)
 	case "7z":
 		return opening(sevenzip.Open)
 	case "rar":

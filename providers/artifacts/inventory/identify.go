@@ -59,7 +59,7 @@ var magics = []struct {
 	{1024, "H+", "hfsplus", KindContainer},
 	{1024, "HX", "hfsplus", KindContainer},
 	{32, "NXSB", "apfs", KindContainer},
-	{0, "MSCF", "cab", KindContainer},
+	{0, "MSCF\x00\x00\x00\x00", "cab", KindContainer},
 	{0, "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "compound-file", KindContainer},
 	{0, "Cr24", "crx", KindContainer},
 	{0, "\x89PNG\r\n\x1a\n", "png", KindImage},

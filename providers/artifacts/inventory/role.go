@@ -16,7 +16,7 @@ func roleOf(raw string) string {
 	case "androidmanifest.xml", "appxmanifest.xml", "appxblockmap.xml", "bundleconfig.pb", "manifest.mf", "info.plist", "package.json",
 		"[content_types].xml", "extension.vsixmanifest", "install.rdf", "distribution", "packageinfo", "pkginfo", ".pkginfo", ".buildinfo", ".mtree":
 		return "manifest"
-	case "coderesources", "appxsignature.p7x", ".signature.p7s", "_gpgorigin", "_gpgbuilder", "embedded.mobileprovision", "verified_contents.json", "appxbundlemanifest.p7x":
+	case "coderesources", "\x05digitalsignature", "\x05msidigitalsignatureex", "appxsignature.p7x", ".signature.p7s", "_gpgorigin", "_gpgbuilder", "embedded.mobileprovision", "verified_contents.json", "appxbundlemanifest.p7x":
 		return "signature"
 	case "manifest.json":
 		if dir == "" || parent == "META-INF" {

@@ -93,7 +93,14 @@ func (w *walk) root(r *rootFile) (*Item, error) {
 	it.Identity = identify(head, r.size <= headSize)
 	open := openerOf(it.Format)
 	if open == nil {
-		switch format := atEnd(src, it.Identity); {
+		format := atEnd(src, it.Identity)
+		inside, at := "", int64(0)
+		if format == "" {
+			inside, at = behind(src, head)
+		}
+		switch {
+		case inside != "":
+			open = it.behind(inside, at)
 		case format == "" && it.Kind != KindText && zip.HasEnd(src):
 			open = openerOf("zip")
 			it.note("a zip archive stands behind other data")

@@ -23,6 +23,8 @@ const (
 	directorySize = 46
 	localSize     = 30
 	maxComment    = 65535
+	// maxSurplus is how far from the end of a file the end record is looked for.
+	maxSurplus = 16 << 20
 	// maxLinkTarget is the longest target of a symbolic link that is read.
 	maxLinkTarget = 4096
 )
@@ -68,13 +70,17 @@ func Is(head []byte) bool {
 // HasEnd reports whether src ends in the end record of an archive with entries.
 func HasEnd(src container.Source) bool {
 	r := &Reader{src: src}
-	return r.findEnd() == nil && r.end.entries > 0 && r.findBase() == nil
+	return r.findEnd(endSize+maxComment) == nil && r.end.entries > 0 && r.findBase() == nil
 }
 
 // Open reads the directory.
 func Open(src container.Source) (*Reader, error) {
 	r := &Reader{src: src}
-	if err := r.findEnd(); err != nil {
+	err := r.findEnd(endSize + maxComment)
+	if err != nil { // more may have been appended than a comment can be
+		err = r.findEnd(maxSurplus)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if err := r.findBase(); err != nil {
@@ -92,11 +98,12 @@ func corrupt(at int64, format string, args ...any) error {
 	return &container.Error{Format: "zip", Kind: container.Corrupt, What: fmt.Sprintf(format, args...), Offset: at}
 }
 
-// findEnd looks for the end record backwards: the first whose comment reaches
-// exactly to the end of the file, else the first that lies in it.
-func (r *Reader) findEnd() error {
+// findEnd looks for the end record backwards through the last bytes: the first
+// whose comment reaches exactly to the end of the file, else the first that lies
+// in it.
+func (r *Reader) findEnd(last int64) error {
 	size := r.src.Size()
-	n := min(size, endSize+maxComment)
+	n := min(size, last)
 	tail, err := container.ReadAt(r.src, "zip", size-n, n)
 	if err != nil {
 		return err

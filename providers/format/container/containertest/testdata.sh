@@ -22,6 +22,23 @@ for z in "lzma2" "ppmd -m0=ppmd" "bcj -m0=bcj -m1=lzma" "stored -m0=copy -mhc=of
   set -- $z
   7zz a -bd -snl "${@:2}" "$out/sevenzip/testdata/$1.7z" ./in/* > /dev/null
 done
+for z in "mszip -z" "stored"; do
+  set -- $z
+  (cd in && gcab -c ${2:-} "$out/cab/testdata/$1.cab" a.txt d/seq e)
+done
+cat > s.wxs <<'WXS'
+<?xml version='1.0'?>
+<Wix xmlns='http://schemas.microsoft.com/wix/2006/wi'>
+<Product Name='Thing' Id='ABCDDCBA-86C7-4D14-AEC0-86416A69ABDE' UpgradeCode='ABCDDCBA-7349-453F-94F6-BCB5110BA4FD' Language='1033' Codepage='1252' Version='1.0.0' Manufacturer='x'>
+<Package Id='*' InstallerVersion='100' Languages='1033' Compressed='yes' SummaryCodepage='1252'/>
+<Media Id='1' Cabinet='Sample.cab' EmbedCab='yes'/>
+<Directory Id='TARGETDIR' Name='SourceDir'><Directory Id='ProgramFilesFolder' Name='PFiles'><Directory Id='INSTALLDIR' Name='Thing'>
+<Component Id='Main' Guid='ABCDDCBA-83F1-4F22-985B-FDB3C8ABD471'><File Id='A' Name='a.txt' DiskId='1' Source='in/a.txt' KeyPath='yes'/></Component>
+</Directory></Directory></Directory>
+<Feature Id='Complete' Level='1'><ComponentRef Id='Main'/></Feature>
+</Product></Wix>
+WXS
+wixl -o s.msi s.wxs && gzip -9n < s.msi > "$out/cfb/testdata/small.msi.gz"
 cat > t.spec <<'SPEC'
 Name: thing
 Version: 1

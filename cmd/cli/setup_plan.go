@@ -68,8 +68,21 @@ func refusal(items []plan.Item) error {
 	return fmt.Errorf("%s; nothing was changed", strings.Join(lines, "; "))
 }
 
-// mostLines of a file that is new are shown as text.
+// mostLines of a file that is new or goes are shown as text.
 const mostLines = 24
+
+// whole tells that a difference is all of a file, which is made or removed.
+func whole(diff string) (what string, ok bool) {
+	before, rest, _ := strings.Cut(diff, "\n")
+	after, _, _ := strings.Cut(rest, "\n")
+	switch {
+	case before == "--- /dev/null":
+		return "a new file", true
+	case after == "+++ /dev/null":
+		return "a file that goes", true
+	}
+	return "", false
+}
 
 // printPlan writes what happens to which file, the differences, and what else
 // follows.
@@ -100,15 +113,16 @@ func (a *app) printPlan(p *plan.Plan) error {
 	for _, d := range p.Diffs() {
 		b.WriteByte('\n')
 		n := 0
+		what, all := whole(d.Diff)
 		for line := range strings.Lines(d.Diff) {
-			if n++; n > mostLines && strings.HasPrefix(d.Diff, "--- /dev/null") {
+			if n++; n > mostLines && all {
 				continue
 			}
 			line = strings.TrimSuffix(line, "\n")
 			fmt.Fprintln(&b, screen.Paint(diffStyle(line), terminal.EscapeLines(line)))
 		}
-		if n > mostLines && strings.HasPrefix(d.Diff, "--- /dev/null") {
-			fmt.Fprintf(&b, "… %d more lines of a new file; --dry-run --format json shows them\n", n-mostLines)
+		if n > mostLines && all {
+			fmt.Fprintf(&b, "… %d more lines of %s; --dry-run --format json shows them\n", n-mostLines, what)
 		}
 	}
 	fmt.Fprintf(&b, "\n%s\n", screen.Paint(terminal.Bold, "Beyond the files"))

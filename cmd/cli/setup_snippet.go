@@ -56,6 +56,9 @@ func (a *app) snippet(c client.Client, scope client.Scope, server client.Server,
 	if !ok {
 		return usagef("", "%s has no settings of a %s", c.Name, scope)
 	}
+	if host.Exists(l.File) {
+		l.Seed = "" // it is to be merged into what is there
+	}
 	f, _, err := c.Open([]byte(l.Seed), l)
 	if err != nil {
 		return err

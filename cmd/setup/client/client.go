@@ -26,7 +26,7 @@ type Client struct {
 	path     edit.Path
 	local    func(project string) edit.Path // in the user's file
 	dialect  dialect
-	seed     string // of a file that is made in a project
+	seed     map[Scope]string // of a file that is made
 	env      []Variable
 	skills   map[Scope]string // folder of skills: below the home or the project
 }
@@ -89,8 +89,8 @@ func (c *Client) Location(h Host, scope Scope) (l Location, ok bool) {
 		for _, f := range c.project {
 			files = append(files, h.join(h.Project, f))
 		}
-		l.Seed = c.seed
 	}
+	l.Seed = c.seed[scope]
 	if len(files) == 0 {
 		return l, false
 	}

@@ -88,6 +88,38 @@ func TestTheFileThatExistsIsTaken(t *testing.T) {
 	}
 }
 
+// TestContinue: a file that is made is one that Continue reads, and hides none.
+func TestContinue(t *testing.T) {
+	c, _ := ByID("continue")
+	h := host("linux", "/home/a", nil)
+	for _, tt := range []struct {
+		exists, want string
+	}{
+		{"", "/home/a/.continue/config.yaml"},
+		{"config.json", "/home/a/.continue/mcpServers/rea.yaml"},
+		{"config.json config.yaml", "/home/a/.continue/config.yaml"},
+	} {
+		h.Exists = func(p string) bool { return slices.Contains(strings.Fields(tt.exists), filepath.Base(p)) }
+		l, _ := c.Location(h, User)
+		if l.File != tt.want {
+			t.Errorf("beside %q it is %s", tt.exists, l.File)
+		}
+		f, l, err := c.Open([]byte(l.Seed), l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := f.Put(c.Entry(Server{Command: "/usr/bin/rea", Args: []string{"mcp"}}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, key := range []string{"name: Local Config\n", "version: ", "schema: v1\n", "mcpServers:\n"} {
+			if !strings.Contains(string(text), key) {
+				t.Errorf("%s has no %q:\n%s", l.File, key, text)
+			}
+		}
+	}
+}
+
 func TestDetection(t *testing.T) {
 	c, _ := ByID("codex")
 	h := host("linux", "/home/a", nil)

@@ -200,12 +200,23 @@ func goose() Client {
 }
 
 func continueDev() Client {
+	const block = ".continue/mcpServers/rea.yaml"
 	return Client{
 		ID: "continue", Name: "Continue", Format: config.YAML, After: "Continue takes notice by itself; tools are used in agent mode.",
-		marks:   func(h Host) []string { return []string{h.home(".continue")} },
-		user:    func(h Host) []string { return []string{h.home(".continue/config.yaml")} },
-		project: []string{".continue/mcpServers/rea.yaml"},
-		seed:    "name: rea\nversion: 0.0.1\nschema: v1\n",
+		marks: func(h Host) []string { return []string{h.home(".continue")} },
+		user: func(h Host) []string {
+			// A config.yaml beside a config.json takes its place, so that making one
+			// would hide what is set up there.
+			if made := h.home(".continue/config.yaml"); h.Exists(made) || !h.Exists(h.home(".continue/config.json")) {
+				return []string{made}
+			}
+			return []string{h.home(block)}
+		},
+		project: []string{block},
+		seed: map[Scope]string{
+			User:    "name: Local Config\nversion: 1.0.0\nschema: v1\n",
+			Project: "name: rea\nversion: 0.0.1\nschema: v1\n",
+		},
 		path:    edit.Path{{Key: "mcpServers"}, {Key: EntryName, Item: true}},
 		dialect: dialect{always: edit.Object{{Key: "name", Value: EntryName}}},
 	}

@@ -131,6 +131,44 @@ func TestCompareContradiction(t *testing.T) {
 	}
 }
 
+// TestCompareContradictionOnAnotherPage: a contradiction that a record does not
+// list as an occurrence is a row like any other.
+func TestCompareContradictionOnAnotherPage(t *testing.T) {
+	s := serve(t)
+	sound := zipOf(t, entry{name: "a", text: "1"}, entry{name: "b", text: "2"})
+	_, r := s.inspect(t, with(sound, full))
+	for _, page := range []values{{"limit": 0}, {"limit": 1, "offset": 1}} {
+		page["integrity_policy"] = "record-and-continue"
+		_, l := s.inspect(t, with(broken(t, sound), page))
+		for _, pair := range [][2]any{{retained(l), retained(r)}, {retained(r), retained(l)}, {retained(l), retained(l)}} {
+			got := s.compare(t, pair[0], pair[1])
+			if row := rows(got)["a"]; row.Status != model.ArtifactChangeStatusContradiction || row.Reason == nil || len(row.Facts) != 0 {
+				t.Errorf("%v: %+v", page, row)
+			}
+			if got.Status != tool.CompareArtifactsOutputStatusContradiction || got.Counts.Contradiction != 1 {
+				t.Errorf("%v: %s, %+v", page, got.Status, got.Counts)
+			}
+		}
+	}
+}
+
+// TestCompareIncompleteMoves: a content that one record lists at another place
+// may still be where it was; that the complete record does not have the other
+// place is certain.
+func TestCompareIncompleteMoves(t *testing.T) {
+	s := serve(t)
+	left := zipOf(t, entry{name: "z", text: "content"}, entry{name: "twice", text: "1"}, entry{name: "twice", text: "2"})
+	right := zipOf(t, entry{name: "a", text: "content"}, entry{name: "twice", text: "2"}, entry{name: "z", text: "content"})
+	_, l := s.inspect(t, with(left, full))
+	_, r := s.inspect(t, with(right, values{"limit": 2}))
+	for _, pair := range [][2]any{{retained(l), retained(r)}, {retained(r), retained(l)}} {
+		got := s.compare(t, pair[0], pair[1])
+		if c := got.Counts; c.Moved+c.Changed != 0 || c.Added+c.Removed != 1 || c.Unknown != 3 {
+			t.Errorf("%+v", c)
+		}
+	}
+}
+
 func TestCompareRefusesOthers(t *testing.T) {
 	s := serve(t)
 	_, l := s.inspect(t, with(zipOf(t, entry{name: "a"}), full))

@@ -22,6 +22,7 @@ func (a *app) analyzeCommand() *ffcli.Command {
 	timeout := fs.Duration("timeout", 0, "give up after this `duration`, e.g. 30s")
 	provider := fs.String("provider", "", "`engine` that analyses the file, or auto")
 	architecture := fs.String("architecture", "", "`slice` of a universal file, e.g. arm64")
+	policy := policyFlag(fs)
 	var snapshot snapshotFlags
 	snapshot.define(fs)
 	return &ffcli.Command{
@@ -47,7 +48,7 @@ func (a *app) analyzeCommand() *ffcli.Command {
 				if snapshot.path != "" {
 					return usagef("", "flag --snapshot: results about applications are not kept, only those about binaries")
 				}
-				return failed(a.analyzeApplication(ctx, args[0], format, *rows))
+				return failed(a.analyzeApplication(ctx, args[0], *policy, format, *rows))
 			}
 			return failed(a.analyze(ctx, args[0], *architecture, *provider, format, *rows, &snapshot))
 		},

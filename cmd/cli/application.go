@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"flag"
 	"io"
 	"os"
 	"path/filepath"
@@ -12,8 +13,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"rea/cmd/graph"
 	"rea/cmd/report"
 	"rea/cmd/terminal"
+	"rea/generated/model"
 )
 
 // applicationTool is the tool whose result is set as a map.
@@ -65,24 +68,36 @@ func isASAR(start []byte, size int64) bool {
 	return at(0) == 4 && at(4) <= size-8 && at(8) <= at(4)-4 && at(12) <= at(8)-4 && at(12) > 0
 }
 
-// analyzeApplication prints the map of an application.
-func (a *app) analyzeApplication(ctx context.Context, path, format string, rows int) error {
+// policyFlag adds the flag that says what becomes of altered files.
+func policyFlag(fs *flag.FlagSet) *string {
+	policy := string(model.ArtifactIntegrityPolicyFail)
+	fs.Var(choice{&policy, []string{policy, string(model.ArtifactIntegrityPolicyRecordAndContinue)}}, "integrity-policy",
+		"what to do with files of an application that contradict their archive: `fail|record-and-continue`")
+	return &policy
+}
+
+// application analyses an application and gives the record.
+func (a *app) application(ctx context.Context, path, policy string) ([]byte, error) {
 	if !utf8.ValidString(path) {
-		return usagef("Open it through a link whose name is valid UTF-8.", "the path %q is not valid UTF-8", path)
+		return nil, usagef("Open it through a link whose name is valid UTF-8.", "the path %q is not valid UTF-8", path)
 	}
 	conn := a.connect("", nil)
 	defer conn.close()
 	ctx, end := a.progress(ctx)
 	defer end()
-	input, err := json.Marshal(map[string]string{"path": path})
+	input, err := json.Marshal(map[string]string{"path": path, "integrity_policy": policy})
+	if err != nil {
+		return nil, err
+	}
+	return conn.call(ctx, applicationTool, input)
+}
+
+// analyzeApplication prints the map of an application.
+func (a *app) analyzeApplication(ctx context.Context, path, policy, format string, rows int) error {
+	record, err := a.application(ctx, path, policy)
 	if err != nil {
 		return err
 	}
-	record, err := conn.call(ctx, applicationTool, input)
-	if err != nil {
-		return err
-	}
-	end()
 	m, err := report.ReadApplication(record)
 	if err != nil {
 		return err
@@ -95,6 +110,19 @@ func (a *app) analyzeApplication(ctx context.Context, path, format string, rows 
 		return a.print(data, format)
 	}
 	return m.Text(a.out, terminal.Of(a.out, a.getenv), rows)
+}
+
+// graphApplication draws the map of an application.
+func (a *app) graphApplication(ctx context.Context, path string, own *graphFlags) error {
+	record, err := a.application(ctx, path, *own.policy)
+	if err != nil {
+		return err
+	}
+	g, err := graph.Application(record, own.nodes)
+	if err != nil {
+		return err
+	}
+	return a.writeGraph(g, own)
 }
 
 // mapRows bounds the lists of a map that a tool prints.

@@ -18,6 +18,7 @@ type graphFlags struct {
 	depth, nodes           int
 	plain                  bool
 	timeout                time.Duration
+	policy                 *string
 	snapshot               snapshotFlags
 }
 
@@ -33,17 +34,20 @@ func (a *app) graphCommand() *ffcli.Command {
 	fs.DurationVar(&own.timeout, "timeout", 0, "give up after this `duration`, e.g. 30s")
 	fs.StringVar(&own.provider, "provider", "", "`engine` that analyses the file, or auto")
 	fs.StringVar(&own.architecture, "architecture", "", "`slice` of a universal file, e.g. arm64")
+	own.policy = policyFlag(fs)
 	own.snapshot.define(fs)
 	return &ffcli.Command{
 		Name:       "graph",
-		ShortUsage: "rea graph [flags] FILE [PROCEDURE]",
-		ShortHelp:  "Draw calls or the control flow of a procedure",
+		ShortUsage: "rea graph [flags] FILE|FOLDER [PROCEDURE]",
+		ShortHelp:  "Draw calls, the control flow of a procedure, or the processes of an application",
 		LongHelp: "Of a procedure the picture shows its basic blocks and how control passes between them, or with --kind calls or callers the procedures around it. " +
-			"Without a procedure it shows the calls that begin at main or the entry point. Pictures are the same for the same file and flags; what a picture leaves out it says.",
+			"Without a procedure it shows the calls that begin at main or the entry point. " +
+			"Of a folder, an ASAR, a zip or a program of JavaScript it shows the code by the processes that run it, its packages, and how processes meet: messages, exposed APIs, " +
+			"what starts them, and the hosts, programs and add-ons outside. Pictures are the same for the same file and flags; what a picture leaves out it says.",
 		FlagSet: fs,
 		Exec: func(ctx context.Context, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
-				return usagef("usage: rea graph [flags] FILE [PROCEDURE]", "graph needs one file and at most one procedure")
+				return usagef("usage: rea graph [flags] FILE|FOLDER [PROCEDURE]", "graph needs one file and at most one procedure")
 			}
 			if own.depth < 1 || own.depth > 10 {
 				return usagef("", "flag --depth: %d is not between 1 and 10", own.depth)
@@ -57,6 +61,15 @@ func (a *app) graphCommand() *ffcli.Command {
 			}
 			ctx, failed, stop := within(ctx, own.timeout)
 			defer stop()
+			if isApplication(args[0]) {
+				switch {
+				case procedure != "" || own.kind != "":
+					return usagef("rea trace-javascript-semantics follows calls in it", "an application is drawn as a whole, without a procedure or --kind")
+				case own.snapshot.path != "":
+					return usagef("", "flag --snapshot: results about applications are not kept, only those about binaries")
+				}
+				return failed(a.graphApplication(ctx, args[0], &own))
+			}
 			return failed(a.graph(ctx, args[0], procedure, &own))
 		},
 	}
@@ -90,18 +103,22 @@ func (a *app) graph(ctx context.Context, path, procedure string, own *graphFlags
 	if err != nil {
 		return err
 	}
+	end()
+	if err := a.writeGraph(g, own); err != nil {
+		return err
+	}
+	return a.saveSnapshot(ctx, conn, &own.snapshot)
+}
+
+// writeGraph renders a picture to where it shall go.
+func (a *app) writeGraph(g *graph.Graph, own *graphFlags) error {
 	picture, err := graph.Write(g, own.format)
 	if err != nil {
 		return err
 	}
-	end()
 	if own.output != "" {
-		err = os.WriteFile(own.output, picture, 0o644)
-	} else {
-		_, err = a.out.Write(picture)
+		return os.WriteFile(own.output, picture, 0o644)
 	}
-	if err != nil {
-		return err
-	}
-	return a.saveSnapshot(ctx, conn, &own.snapshot)
+	_, err = a.out.Write(picture)
+	return err
 }

@@ -19,6 +19,8 @@ type Graph struct {
 	Title string
 	Nodes []Node
 	Edges []Edge
+	// Clusters are boxes around nodes.
+	Clusters []Cluster
 	// Notes say what the picture leaves out.
 	Notes []string
 }
@@ -28,13 +30,24 @@ type Node struct {
 	ID    string
 	Lines []string
 	Kind  string // of the box: entry, import, unresolved, or ""
+	// Cluster is the number of the node's cluster, from 1; 0 for none. A graph with
+	// clusters has no node without one.
+	Cluster int
+}
+
+// Cluster is a box with a title around nodes.
+type Cluster struct {
+	Title string
+	Kind  string // outside, or ""
 }
 
 // Edge leads from one node to another, by index.
 type Edge struct {
 	From, To int
-	Kind     string // taken, not_taken, fallthrough, jump, table, landing_pad, call, tail_call
-	Label    string
+	// Kind is taken, not_taken, fallthrough, jump, table, landing_pad, call or
+	// tail_call; in a map of processes import, message, start, api, request or use.
+	Kind  string
+	Label string
 }
 
 // Formats that Write knows.
@@ -44,6 +57,9 @@ var Formats = []string{"svg", "dot", "mermaid"}
 func Write(g *Graph, format string) ([]byte, error) {
 	switch format {
 	case "svg":
+		if len(g.Clusters) > 0 {
+			return clustered(g), nil
+		}
 		return SVG(g), nil
 	case "dot":
 		return DOT(g), nil

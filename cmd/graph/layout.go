@@ -21,13 +21,13 @@ const (
 const (
 	mostDummies = 30000
 	sweeps      = 24
-	widestRow   = 14 // nodes without successors that share a layer
 )
 
 // placed is a graph with positions. The first len(g.Nodes) vertices are its
 // nodes, the others dummies that carry long edges through layers.
 type placed struct {
 	g      *Graph
+	widest int // nodes without successors that share a layer
 	vs     []vertex
 	layers [][]int
 	routes []route
@@ -52,8 +52,12 @@ type route struct {
 }
 
 // layOut places the nodes.
-func layOut(g *Graph) *placed {
-	p := &placed{g: g, vs: make([]vertex, len(g.Nodes))}
+func layOut(g *Graph) *placed { return layOutIn(g, 14) }
+
+// layOutIn places the nodes with at most so many in a row of those that lead
+// nowhere.
+func layOutIn(g *Graph, widest int) *placed {
+	p := &placed{g: g, widest: widest, vs: make([]vertex, len(g.Nodes))}
 	for i := range g.Nodes {
 		n := 0
 		for _, l := range g.Nodes[i].Lines {
@@ -62,13 +66,18 @@ func layOut(g *Graph) *placed {
 		p.vs[i].w = max(smallestBox, float64(n)*charWidth+2*padding)
 		p.vs[i].h = float64(len(g.Nodes[i].Lines))*lineHeight + 2*padding - 3
 	}
+	p.place()
+	return p
+}
+
+// place does the work, once the sizes are known.
+func (p *placed) place() {
 	reversed := p.breakCycles()
 	p.rank(reversed)
 	p.spread(reversed)
 	p.cut(reversed)
 	p.arrange()
 	p.position()
-	return p
 }
 
 // breakCycles finds edges that lead back, by a depth-first walk from the nodes
@@ -210,7 +219,7 @@ func (p *placed) spread(reversed []bool) {
 				kept++
 			}
 		}
-		room := max(2, widestRow-kept)
+		room := max(2, p.widest-kept)
 		for _, i := range row {
 			p.vs[i].layer = layer
 			if leads[i] {
@@ -223,9 +232,9 @@ func (p *placed) spread(reversed []bool) {
 			moved = append(moved, i)
 		}
 		for k, i := range moved {
-			p.vs[i].layer = layer + 1 + k/widestRow
+			p.vs[i].layer = layer + 1 + k/p.widest
 		}
-		layer += 1 + (len(moved)+widestRow-1)/widestRow
+		layer += 1 + (len(moved)+p.widest-1)/p.widest
 	}
 }
 

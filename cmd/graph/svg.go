@@ -38,6 +38,7 @@ text.label{font-size:11px;fill:var(--muted);paint-order:stroke;stroke:var(--bg);
 // colours of edges, by kind.
 var colours = []struct{ kind, colour string }{
 	{"call", "call"}, {"fallthrough", "call"}, {"jump", "jump"}, {"landing_pad", "pad"}, {"not_taken", "nottaken"}, {"table", "table"}, {"tail_call", "jump"}, {"taken", "taken"},
+	{"import", "call"}, {"use", "call"}, {"message", "jump"}, {"start", "taken"}, {"api", "table"}, {"request", "pad"},
 }
 
 func colour(kind string) string {
@@ -71,21 +72,7 @@ func SVG(g *Graph) []byte {
 		width = max(width, float64(columns(n))*charWidth+2*margin)
 	}
 	height := p.height + headHeight + notes
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%s" height="%s" viewBox="0 0 %s %s" role="img">`, number(width), number(height), number(width), number(height))
-	fmt.Fprintf(&b, "\n<title>%s</title>\n<style>%s</style>\n<defs>", escapeXML(line(g.Title)), style)
-	used := map[string]bool{}
-	for _, c := range colours {
-		if !used[c.colour] {
-			used[c.colour] = true
-			fmt.Fprintf(&b, `<marker id="%s" viewBox="0 0 8 8" refX="7.2" refY="4" markerWidth="7.5" markerHeight="7.5" orient="auto-start-reverse"><path d="M0 0.6L8 4L0 7.4z" style="fill:var(--%s)"/></marker>`, c.colour, c.colour)
-		}
-	}
-	b.WriteString("</defs>\n")
-	fmt.Fprintf(&b, `<rect width="%s" height="%s" style="fill:var(--bg)"/>`+"\n", number(width), number(height))
-	fmt.Fprintf(&b, `<text class="title" x="%s" y="24">%s</text>`+"\n", number(margin), escapeXML(line(g.Title)))
-	for i, n := range g.Notes {
-		fmt.Fprintf(&b, `<text class="note" x="%s" y="%s">%s</text>`+"\n", number(margin), number(44+18*float64(i)), escapeXML(n))
-	}
+	openSVG(&b, g, width, height, "")
 	fmt.Fprintf(&b, `<g transform="translate(%s %s)">`+"\n", number(max(0, (width-p.width)/2)), number(headHeight+notes))
 	p.drawEdges(&b)
 	for i := range g.Nodes {
@@ -93,6 +80,25 @@ func SVG(g *Graph) []byte {
 	}
 	b.WriteString("</g>\n</svg>\n")
 	return []byte(b.String())
+}
+
+// openSVG begins a picture with its title and notes; more is style.
+func openSVG(b *strings.Builder, g *Graph, width, height float64, more string) {
+	fmt.Fprintf(b, `<svg xmlns="http://www.w3.org/2000/svg" width="%s" height="%s" viewBox="0 0 %s %s" role="img">`, number(width), number(height), number(width), number(height))
+	fmt.Fprintf(b, "\n<title>%s</title>\n<style>%s</style>\n<defs>", escapeXML(line(g.Title)), style+more)
+	used := map[string]bool{}
+	for _, c := range colours {
+		if !used[c.colour] {
+			used[c.colour] = true
+			fmt.Fprintf(b, `<marker id="%s" viewBox="0 0 8 8" refX="7.2" refY="4" markerWidth="7.5" markerHeight="7.5" orient="auto-start-reverse"><path d="M0 0.6L8 4L0 7.4z" style="fill:var(--%s)"/></marker>`, c.colour, c.colour)
+		}
+	}
+	b.WriteString("</defs>\n")
+	fmt.Fprintf(b, `<rect width="%s" height="%s" style="fill:var(--bg)"/>`+"\n", number(width), number(height))
+	fmt.Fprintf(b, `<text class="title" x="%s" y="24">%s</text>`+"\n", number(margin), escapeXML(line(g.Title)))
+	for i, n := range g.Notes {
+		fmt.Fprintf(b, `<text class="note" x="%s" y="%s">%s</text>`+"\n", number(margin), number(44+18*float64(i)), escapeXML(n))
+	}
 }
 
 func (p *placed) drawNode(b *strings.Builder, i int) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-var dotColours = map[string]string{"taken": "#15803d", "not_taken": "#b91c1c", "jump": "#2563eb", "tail_call": "#2563eb", "table": "#7c3aed", "landing_pad": "#c2410c"}
+var dotColours = map[string]string{"message": "#2563eb", "start": "#15803d", "api": "#7c3aed", "request": "#c2410c", "taken": "#15803d", "not_taken": "#b91c1c", "jump": "#2563eb", "tail_call": "#2563eb", "table": "#7c3aed", "landing_pad": "#c2410c"}
 
 // DOT writes the graph in the language of Graphviz.
 func DOT(g *Graph) []byte {
@@ -37,6 +37,15 @@ func DOT(g *Graph) []byte {
 			style = ` style="rounded,filled" fillcolor="#fef3c7"`
 		}
 		fmt.Fprintf(&b, "  n%d [label=\"%s\"%s];\n", i, label.String(), style)
+	}
+	for c := range g.Clusters {
+		fmt.Fprintf(&b, "  subgraph cluster_%d {\n    label=%s;\n    style=rounded;\n   ", c, quote(line(g.Clusters[c].Title)))
+		for i := range g.Nodes {
+			if g.Nodes[i].Cluster == c+1 {
+				fmt.Fprintf(&b, " n%d;", i)
+			}
+		}
+		b.WriteString("\n  }\n")
 	}
 	for _, e := range g.Edges {
 		var attributes []string
@@ -81,6 +90,15 @@ func Mermaid(g *Graph) []byte {
 			lines[k] = escape(l)
 		}
 		fmt.Fprintf(&b, "  n%d[\"%s\"]\n", i, strings.Join(lines, "<br/>"))
+	}
+	for c := range g.Clusters {
+		fmt.Fprintf(&b, "  subgraph c%d[\"%s\"]\n   ", c, escape(line(g.Clusters[c].Title)))
+		for i := range g.Nodes {
+			if g.Nodes[i].Cluster == c+1 {
+				fmt.Fprintf(&b, " n%d", i)
+			}
+		}
+		b.WriteString("\n  end\n")
 	}
 	for _, e := range g.Edges {
 		arrow := "-->"

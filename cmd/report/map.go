@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"path"
@@ -64,9 +65,16 @@ func (m *mapWriter) users(i int, relations ...model.ApplicationRelation) []strin
 		if !slices.Contains(relations, m.edge(e).Relation) {
 			continue
 		}
-		at := m.place(m.edge(e).Location)
-		if at == "" {
-			at = m.label(int(m.edge(e).From))
+		at, user := m.place(m.edge(e).Location), int(m.edge(e).From)
+		if m.node(user).Kind == model.ApplicationNodeKindIpcHandler { // stands in a module
+			for _, c := range m.to[user] {
+				if m.edge(c).Relation == model.ApplicationRelationContains {
+					user = int(m.edge(c).From)
+				}
+			}
+		}
+		if from := m.node(user); at == "" || isModule(from) && property(from.Properties, "path") != "" {
+			at = original(m.label(user))
 		}
 		if !slices.Contains(out, at) {
 			out = append(out, at)
@@ -101,6 +109,15 @@ func few(list []string, n int) string {
 
 // list writes a section of rows, if there are any.
 func (m *mapWriter) list(title string, right []bool, rows [][]string) {
+	m.listed(title, right, rows, m.grid)
+}
+
+// wrapped is list where the last column goes over several lines.
+func (m *mapWriter) wrapped(title string, right []bool, rows [][]string) {
+	m.listed(title, right, rows, func(right []bool, rows [][]string) { m.columns(right, rows, terminal.Wrap, nil) })
+}
+
+func (m *mapWriter) listed(title string, right []bool, rows [][]string, grid func(right []bool, rows [][]string)) {
 	if len(rows) == 0 {
 		return
 	}
@@ -111,7 +128,7 @@ func (m *mapWriter) list(title string, right []bool, rows [][]string) {
 		}
 	}
 	shown := m.bound(len(rows))
-	m.grid(right, rows[:shown])
+	grid(right, rows[:shown])
 	m.more(shown, len(rows), "--rows 0 shows all")
 }
 
@@ -183,13 +200,38 @@ func (m *mapWriter) windows() {
 	var rows [][]string
 	for _, i := range m.of(model.ApplicationNodeKindBrowserWindow) {
 		n := m.node(i)
-		options := strings.Trim(strings.NewReplacer(`"`, "", "webPreferences.", "", ",", ", ").Replace(string(n.Properties["options"])), "{}")
+		options := options(n.Properties["options"])
 		if property(n.Properties, "options_known") == "false" {
 			options = "options known at run time"
 		}
 		rows = append(rows, []string{m.label(i), m.place(n.Location), options})
 	}
-	m.list("Windows", []bool{false, false, false}, rows)
+	m.wrapped("Windows", []bool{false, false, false}, rows)
+}
+
+// options of a window: those that decide what pages may do come first.
+func options(v jsontext.Value) string {
+	var values map[string]jsontext.Value
+	if json.Unmarshal(v, &values) != nil {
+		return ""
+	}
+	names := slices.SortedFunc(maps.Keys(values), func(a, b string) int {
+		inner := func(s string) int {
+			if strings.HasPrefix(s, "webPreferences.") {
+				return 0
+			}
+			return 1
+		}
+		return cmp.Or(cmp.Compare(inner(a), inner(b)), cmp.Compare(a, b))
+	})
+	for i, name := range names {
+		value := strings.Trim(string(values[name]), `"`)
+		if values[name].Kind() == '{' {
+			value = "at run time"
+		}
+		names[i] = strings.TrimPrefix(name, "webPreferences.") + ": " + value
+	}
+	return strings.Join(names, ", ")
 }
 
 func (m *mapWriter) messages() {
@@ -209,7 +251,7 @@ func (m *mapWriter) bridges() {
 	for _, i := range m.of(model.ApplicationNodeKindContextBridgeAPI) {
 		rows = append(rows, []string{m.label(i), few(m.users(i, model.ApplicationRelationExposes), 2), property(m.node(i).Properties, "members")})
 	}
-	m.list("APIs exposed to pages", []bool{false, false, false}, rows)
+	m.wrapped("APIs exposed to pages", []bool{false, false, false}, rows)
 }
 
 // named lists nodes with the places that use them.
@@ -291,7 +333,7 @@ func (m *mapWriter) modules() {
 	slices.SortStableFunc(list, func(a, b row) int { return cmp.Compare(b.size, a.size) })
 	var rows [][]string
 	for _, r := range list {
-		rows = append(rows, []string{number(r.size), m.label(r.node), property(m.node(r.node).Properties, "file"), property(m.node(r.node).Properties, "exports")})
+		rows = append(rows, []string{number(r.size), original(m.label(r.node)), property(m.node(r.node).Properties, "file"), property(m.node(r.node).Properties, "exports")})
 	}
 	m.list("Largest modules", []bool{true, false, false, false}, rows)
 }
@@ -300,7 +342,7 @@ func (m *mapWriter) modules() {
 func (m *mapWriter) sources() {
 	count := map[string]int{}
 	for _, i := range m.of(model.ApplicationNodeKindSourceModule) {
-		count[folder(m.label(i))]++
+		count[folder(original(m.label(i)))]++
 	}
 	names := slices.SortedFunc(maps.Keys(count), func(a, b string) int { return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a, b)) })
 	var rows [][]string
@@ -308,6 +350,16 @@ func (m *mapWriter) sources() {
 		rows = append(rows, []string{number(int64(count[name])), name})
 	}
 	m.list("Folders of original sources", []bool{true, false}, rows)
+}
+
+// original is the path of an original file without the scheme that bundlers write.
+func original(p string) string {
+	if _, rest, ok := strings.Cut(p, "://"); ok {
+		if _, p, ok = strings.Cut(rest, "/"); !ok {
+			p = rest
+		}
+	}
+	return p
 }
 
 // folder groups paths: by package where they are in node_modules, else by folder.

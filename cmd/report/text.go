@@ -127,12 +127,15 @@ func (w *writer) columns(right []bool, rows [][]string, fold func(s string, room
 	}
 	last := len(right) - 1
 	widths := make([]int, last)
+	rest := 0
 	for _, row := range rows {
 		for i := range widths {
-			widths[i] = min(max(widths[i], terminal.Width(row[i])), max(12, w.width/3))
+			widths[i] = max(widths[i], terminal.Width(row[i]))
 		}
+		rest = max(rest, terminal.Width(row[last]))
 	}
-	narrow(widths, right, w.width-2-lastWidth)
+	// The last column has what it needs, up to a third of the line.
+	narrow(widths, right, w.width-2-max(lastWidth, min(rest, w.width/3)))
 	for _, row := range rows {
 		var b strings.Builder
 		b.WriteString("  ")

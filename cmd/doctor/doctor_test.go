@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -151,6 +152,17 @@ func TestOneEngineAlone(t *testing.T) {
 	r = Look(t.Context(), o)
 	if _, ok := r.Only(engine.DefaultID); !ok || !r.Healthy {
 		t.Error("the settings of a client make an engine unhealthy")
+	}
+	o.Settings = []Setting{
+		{Name: "APART", Value: "x", Engine: "apart", Level: Problem, Reason: "APART=x is not accepted"}, {Name: "OTHER", Value: "y", Level: Problem, Reason: "no"},
+	}
+	r = Look(t.Context(), o)
+	if r.Only("apart"); len(r.Settings) != 1 || !slices.Contains(r.Problems, "APART=x is not accepted") {
+		t.Errorf("settings %+v, problems %q", r.Settings, r.Problems)
+	}
+	r = Look(t.Context(), o)
+	if r.Only(engine.DefaultID); len(r.Settings) != 0 || !r.Healthy {
+		t.Errorf("settings %+v, problems %q", r.Settings, r.Problems)
 	}
 }
 

@@ -153,7 +153,11 @@ func (r *Report) judge() {
 	}
 	for _, s := range r.Settings {
 		if s.Level == Problem {
-			say("%s: %s", s.Name, s.Reason)
+			if strings.HasPrefix(s.Reason, s.Name) {
+				say("%s", s.Reason)
+			} else {
+				say("%s: %s", s.Name, s.Reason)
+			}
 		}
 	}
 	for _, f := range r.Folders {

@@ -932,19 +932,18 @@ public class ReaBridge extends GhidraScript {
 	private Map<String, Object> annotate(Map<String, Object> args) throws Exception {
 		List<Object> previous = new ArrayList<>();
 		List<?> changes = (List<?>) args.get("changes");
-		int done = 0;
 		try {
 			for (Object o : changes) {
 				@SuppressWarnings("unchecked")
 				Map<String, Object> change = (Map<String, Object>) o;
 				previous.add(note(change));
 				set(change, (String) change.get("value"));
-				done++;
 			}
 		}
 		catch (Exception e) {
-			// All or none: what was made is taken back, the last change first.
-			for (int i = done - 1; i >= 0; i--) {
+			// All or none: what was made is taken back, the last change first, and
+			// begins with the one that failed, which may have been made in part.
+			for (int i = previous.size() - 1; i >= 0; i--) {
 				@SuppressWarnings("unchecked")
 				Map<String, Object> change = (Map<String, Object>) changes.get(i);
 				set(change, (String) previous.get(i));

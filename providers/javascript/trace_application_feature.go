@@ -16,6 +16,7 @@ import (
 	"rea/providers/javascript/feature"
 	"rea/providers/javascript/recorded"
 	"rea/runtime/evidence"
+	"rea/runtime/evidence/claims"
 	"rea/runtime/query"
 )
 
@@ -104,6 +105,9 @@ func observationsOf(app *recorded.Application, records []model.EvidenceRecord, p
 		r, pointer := &records[i], fmt.Sprintf("%s/%d", pointer, i)
 		if _, err := evidence.Verify(r.AppendJSON(nil)); err != nil {
 			return nil, recorded.Unsound(r, pointer, err.Error())
+		}
+		if e := claims.Check(r); e != nil {
+			return nil, recorded.Unsound(r, pointer+e.Pointer, e.Reason)
 		}
 		if r.Subject == nil || !addons[r.Subject.Digest.SHA256] || r.Authority != model.EvidenceAuthorityShippedArtifact {
 			return nil, fault.EvidenceNotApplicable(fault.EvidenceNotApplicableDetails{

@@ -102,6 +102,11 @@ func readInventory(in model.EvidenceInput, pointer string) (*recorded, error) {
 			Pointer: pointer + "/normalized_result", Reason: "it is not what inspect_artifact gives: " + err.Error(), EvidenceID: &record.EvidenceID,
 		}, err)
 	}
+	if root, s := r.result.Root.SHA256, record.Subject; root != nil && (s == nil || s.Digest.SHA256 != *root) || root == nil && s != nil {
+		return nil, fault.EvidenceIntegrityMismatch(fault.EvidenceIntegrityMismatchDetails{
+			Pointer: pointer + "/subject", Reason: "it is not the artifact that the inventory is of", EvidenceID: &record.EvidenceID,
+		}, nil)
+	}
 	return r, nil
 }
 

@@ -3,11 +3,13 @@ package artifacts_test
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 
 	"rea/generated/fault"
 	"rea/generated/model"
 	"rea/generated/tool"
+	"rea/runtime/evidence"
 )
 
 // rows are the changes by path.
@@ -179,5 +181,30 @@ func TestCompareRefusesOthers(t *testing.T) {
 	other := values{"kind": "retained-evidence", "evidence_id": out.Record.ID().String()}
 	if _, f := s.call(t, "compare_artifacts", values{"left": other, "right": retained(l)}); f == nil || f.Code != fault.EvidenceNotApplicableCode {
 		t.Errorf("%v", f)
+	}
+}
+
+// Inventories that are sealed well but say what an inventory cannot are refused
+// where they say it.
+func TestCompareRefusesFalseClaims(t *testing.T) {
+	s := serve(t)
+	_, l := s.inspect(t, with(zipOf(t, entry{name: "a"}), full))
+	for pointer, change := range map[string]func(*model.EvidenceRecord){
+		"/right/subject":        func(r *model.EvidenceRecord) { r.Subject.Digest.SHA256 = strings.Repeat("0", 64) },
+		"/right/provider":       func(r *model.EvidenceRecord) { r.Provider.ID = "other" },
+		"/right/authority":      func(r *model.EvidenceRecord) { r.Authority = "external-service" },
+		"/right/predicate_type": func(r *model.EvidenceRecord) { r.PredicateType = "x" },
+	} {
+		forged, subject := *l, *l.Subject
+		forged.Subject = &subject
+		change(&forged)
+		sealed, err := evidence.Seal(forged.AppendJSON(nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, f := s.call(t, "compare_artifacts", values{"left": retained(l), "right": json.RawMessage(sealed.Bytes())})
+		if f == nil || f.Code != fault.EvidenceIntegrityMismatchCode || f.Details.(*fault.EvidenceIntegrityMismatchDetails).Pointer != pointer {
+			t.Errorf("%s: %v", pointer, f)
+		}
 	}
 }

@@ -204,6 +204,9 @@ func (d *detector) node(r parse.Ref, n *parse.Node) {
 			d.webpackTable(n.First, value)
 		case parse.Dot:
 			d.webpackNodeChunk(r, n.First, value)
+			if d.Kind(value) == parse.Array && d.Text(n.First) == "module.exports" {
+				d.turbopack(value)
+			}
 		}
 	case parse.Call:
 		d.call(r, n)

@@ -141,6 +141,11 @@ func (d *detector) onlyHelpers(body parse.Ref, before uint32) bool {
 			}
 		case parse.ExprStmt:
 			e := d.First(s)
+			if d.Kind(e) == parse.Assign { // a = chunk.__toESM(a)
+				if v := d.Next(d.First(e)); d.Kind(v) == parse.Call && d.Kind(d.First(v)) == parse.Dot && strings.HasPrefix(d.NameOf(d.Kid(d.First(v), 1)), "__") {
+					continue
+				}
+			}
 			if k := d.Kind(e); k != parse.String && !(k == parse.Assign && strings.HasPrefix(d.Text(d.First(e)), "module.exports")) &&
 				!(k == parse.Call && (strings.HasPrefix(d.Text(d.First(e)), "__") || strings.HasPrefix(d.Text(e), "Object.defineProperty(exports,") || d.loads(e, 0))) {
 				return false

@@ -26,6 +26,17 @@ func TestShapes(t *testing.T) {
 		{"turbopack_flat", `(globalThis.TURBOPACK||(globalThis.TURBOPACK=[])).push(["object"==typeof document?document.currentScript:void 0,123,(e,t,r)=>{"use strict";var n=e.i(456);e.s(["x",()=>n])},456,(e,t,r)=>{t.exports=e.r(789)}]);`, []string{
 			"turbopack 123 - wrapped loads 456", "turbopack 456 - wrapped loads 789",
 		}},
+		{"turbopack_server", `module.exports=[11,(a,b,c)=>{b.exports=a.x("fs",()=>require("fs"))},12,"13",a=>{"use strict";var b=a.i(11);a.s(["y",0,b])},14,a=>{a.v(b=>Promise.all(["c.js"].map(b=>a.l(b))).then(()=>b(12)))}];`, []string{
+			"turbopack 11 - wrapped", "turbopack 12 - wrapped loads 11", "turbopack 13 - wrapped loads 11", "turbopack 14 - wrapped loads later 12",
+		}},
+		{"rollup_inlined", `var a={exports:{}},b={},c,d,e;function f(){return c||(c=1,a.exports=(d||(d=1,b.x=1),b)),a.exports}function g(){if(e)return b;e=1;var h=f();return b}console.log(f(),g());`, []string{
+			"rollup f - wrapped loads b", "rollup b - wrapped", "rollup g - wrapped loads f", "rollup starts f", "rollup starts g",
+		}},
+		{"esbuild_helper_of_a_chunk", `import{a as H,b as T}from"./chunk-ABCD2345.js";var x=H((exports,module)=>{module.exports=1}),y=H(e=>{e.z=x()});console.log(T(y()));export{x as q};`, []string{
+			"esbuild x - wrapped", "esbuild y - wrapped loads x", "esbuild starts y",
+		}},
+		{"no_helper", `import{memo}from"./react.js";var A=memo((props,ref)=>props.a),B=memo(p=>A);console.log(A,B(1));`, nil},
+		{"comments_of_another_bundle", "var before = 1;\n// src/a.js\nvar a = before;\n// src/b.js\nvar b = a;\n", nil},
 		{"systemjs", `System.register("a", ["./b.js", "c"], function (exports, module) { "use strict"; return { setters: [], execute: function () {} }; });
 System.register("d", [], function (exports) { return { execute: function () {} }; });`, []string{
 			"systemjs a - wrapped loads ./b.js loads c", "systemjs d - wrapped",

@@ -7,17 +7,25 @@ import (
 )
 
 // turbopack reads TURBOPACK.push([script, {"id": (context) => …}]), and the
-// flat form [script, id, (context) => …, id, …].
+// flat form [script, id, (context) => …, id, …], which server chunks export.
 func (d *detector) turbopack(list parse.Ref) {
 	if d.Kind(list) != parse.Array || d.taken[list] {
 		return
 	}
 	first := d.First(list)
 	second := d.Next(first)
-	if second == 0 || !d.pushesToTurbopack(list) {
+	b := Bundle{Bundler: Turbopack, Basis: "modules that are pushed to the loader"}
+	switch {
+	case second == 0:
+		return
+	case d.Kind(d.Parents[list]) == parse.Assign: // module.exports = [id, (context) => …, …]
+		if !d.turbopackChunk(list) {
+			return
+		}
+		b.Basis, second = "a chunk that exports its modules", first
+	case !d.pushesToTurbopack(list):
 		return
 	}
-	b := Bundle{Bundler: Turbopack, Basis: "modules that are pushed to the loader"}
 	if d.Kind(second) == parse.Object {
 		d.functions(second, func(key string, at, fn parse.Ref) {
 			b.Modules = append(b.Modules, d.turbopackModule(key, at, fn))
@@ -58,6 +66,37 @@ func (d *detector) turbopack(list parse.Ref) {
 	}
 }
 
+// turbopackChunk reports whether a list is ids and functions in turns, and what
+// the first parameter of the functions is used for are methods of a context.
+func (d *detector) turbopackChunk(list parse.Ref) bool {
+	ids, methods := 0, 0
+	for k := d.First(list); k != 0; k = d.Next(k) {
+		switch kind := d.Kind(k); {
+		case kind == parse.Number || kind == parse.String:
+			ids++
+		case kind.IsFunction() && ids > 0:
+			ids = 0
+			context := d.First(d.Kid(k, 1))
+			if context == 0 {
+				continue
+			}
+			for _, use := range d.usesOf(d.Scopes.Of[context]) {
+				dot := d.Parents[use]
+				if d.Kind(dot) != parse.Dot || d.First(dot) != use || d.Kind(d.Parents[dot]) != parse.Call {
+					continue
+				}
+				switch d.NameOf(d.Kid(dot, 1)) {
+				case "i", "r", "s", "v", "x", "n", "A", "j", "q":
+					methods++
+				}
+			}
+		default:
+			return false
+		}
+	}
+	return methods > 0 && ids == 0
+}
+
 func (d *detector) pushesToTurbopack(list parse.Ref) bool {
 	callee := d.First(d.Parents[list])
 	n := d.At(callee)
@@ -83,6 +122,16 @@ func (d *detector) turbopackModule(id string, at, fn parse.Ref) Module {
 			m.Requires = d.require(m.Requires, call, arg, false)
 		case "A":
 			m.Requires = d.require(m.Requires, call, arg, true)
+		case "v": // (load) => Promise.all(…).then(() => load(id))
+			if load := d.First(d.Kid(arg, 1)); d.Kind(arg).IsFunction() && load != 0 {
+				for _, u := range d.usesOf(d.Scopes.Of[load]) {
+					if c := d.Parents[u]; d.Kind(c) == parse.Call && d.First(c) == u && d.Next(u) != 0 {
+						if _, ok := d.Names.Constant(d.Next(u)); ok {
+							m.Requires = d.require(m.Requires, c, d.Next(u), true)
+						}
+					}
+				}
+			}
 		case "s", "esm":
 			m.Exports = append(m.Exports, d.turbopackExports(arg)...)
 		}

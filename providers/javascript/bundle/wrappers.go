@@ -42,9 +42,7 @@ func (d *detector) wrappers() {
 	}
 	d.importedHelpers(helpers)
 	b := Bundle{Bundler: d.esbuildOrRolldown(), Basis: "variables that hold modules wrapped by a helper"}
-	if len(helpers) > 0 {
-		d.helped(&b, helpers)
-	}
+	d.helped(&b, helpers)
 	if len(b.Modules) == 0 {
 		b = Bundle{Bundler: Rollup, Basis: "functions that run a module once and keep its exports"}
 		d.once(&b)
@@ -182,10 +180,21 @@ func (d *detector) helped(b *Bundle, helpers map[scope.BindingID]helperKind) {
 			continue
 		}
 		call := d.Next(n.First)
-		if d.Kind(call) != parse.Call || d.Kind(d.First(call)) != parse.Ident {
+		if d.Kind(call) != parse.Call {
 			continue
 		}
-		kind := helpers[d.Scopes.Of[d.First(call)]]
+		kind := noHelper
+		switch callee := d.First(call); d.Kind(callee) {
+		case parse.Ident:
+			kind = helpers[d.Scopes.Of[callee]]
+		case parse.Dot: // of a chunk that was required
+			switch name := d.NameOf(d.Kid(callee, 1)); {
+			case strings.HasPrefix(name, "__commonJS"):
+				kind = commonJS
+			case strings.HasPrefix(name, "__esm"):
+				kind = esmInit
+			}
+		}
 		if kind == noHelper {
 			continue
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"sync"
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
@@ -72,7 +73,9 @@ func (a *app) serve(ctx context.Context, toolsets, provider string) error {
 		return err
 	}
 	// What servers that were killed have left behind is nobody else's to remove.
-	go bridge.Sweep("")
+	var sweep sync.WaitGroup
+	sweep.Go(func() { bridge.Sweep("") })
+	defer sweep.Wait()
 	d, done := assemble(setup{getenv: a.getenv, provider: provider, shown: shown, profile: profile, budget: budget, log: a.err})
 	defer done()
 	if err := mcpserver.Run(ctx, mcpserver.Config{

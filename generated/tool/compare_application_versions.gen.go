@@ -105,7 +105,7 @@ func (v *CompareApplicationVersionsInput) DecodeJSON(d *wire.Decoder) error {
 		case "max_candidates":
 			err = d.Int(&v.MaxCandidates, 1, 1000)
 		case "offset":
-			err = d.Int(&v.Offset, 0, math.MaxInt64)
+			err = d.Int(&v.Offset, 0, 1000000000)
 		case "limit":
 			err = d.Int(&v.Limit, 1, 1000000)
 		case "left_native_observations":

@@ -64,7 +64,7 @@ func (v *CompareArtifactsInput) DecodeJSON(d *wire.Decoder) error {
 		case "include_unchanged":
 			err = d.Bool(&v.IncludeUnchanged)
 		case "offset":
-			err = d.Int(&v.Offset, 0, math.MaxInt64)
+			err = d.Int(&v.Offset, 0, 1000000000)
 		case "limit":
 			err = d.Int(&v.Limit, 1, 1000000)
 		default:

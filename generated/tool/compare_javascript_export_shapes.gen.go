@@ -98,7 +98,7 @@ func (v *CompareJavascriptExportShapesInput) DecodeJSON(d *wire.Decoder) error {
 				return d.StringIn(v, 1, 4096, nil)
 			})
 		case "offset":
-			err = d.Int(&v.Offset, 0, math.MaxInt64)
+			err = d.Int(&v.Offset, 0, 1000000000)
 		case "limit":
 			err = d.Int(&v.Limit, 1, 1000000)
 		default:

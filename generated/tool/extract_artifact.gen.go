@@ -20,6 +20,9 @@ type ExtractArtifactInput struct {
 	// Stop at bytes that contradict their declared digest, or record them and go
 	// on.
 	IntegrityPolicy model.ArtifactIntegrityPolicy
+	// On macOS, attach a disk image read-only with hdiutil and read its volumes as
+	// directories.
+	Mount bool
 	// Containers inside one another.
 	MaxDepth int64
 	// Entries to list in all.
@@ -51,6 +54,8 @@ func (v *ExtractArtifactInput) AppendJSON(b []byte) []byte {
 	b = wire.AppendBool(b, v.Nested)
 	b = append(b, `,"integrity_policy":`...)
 	b = wire.AppendString(b, v.IntegrityPolicy)
+	b = append(b, `,"mount":`...)
+	b = wire.AppendBool(b, v.Mount)
 	b = append(b, `,"max_depth":`...)
 	b = wire.AppendInt(b, v.MaxDepth)
 	b = append(b, `,"max_entries":`...)
@@ -104,6 +109,8 @@ func (v *ExtractArtifactInput) DecodeJSON(d *wire.Decoder) error {
 			err = d.Bool(&v.Nested)
 		case "integrity_policy":
 			err = v.IntegrityPolicy.DecodeJSON(d)
+		case "mount":
+			err = d.Bool(&v.Mount)
 		case "max_depth":
 			err = d.Int(&v.MaxDepth, 1, 64)
 		case "max_entries":
@@ -119,7 +126,7 @@ func (v *ExtractArtifactInput) DecodeJSON(d *wire.Decoder) error {
 		case "max_seconds":
 			err = d.Int(&v.MaxSeconds, 1, 86400)
 		default:
-			err = d.Unknown(name, "path, select, nested, integrity_policy, max_depth, max_entries, max_entry_bytes, max_total_bytes, max_ratio, max_path_bytes, max_seconds")
+			err = d.Unknown(name, "path, select, nested, integrity_policy, mount, max_depth, max_entries, max_entry_bytes, max_total_bytes, max_ratio, max_path_bytes, max_seconds")
 		}
 		if err != nil {
 			return err
@@ -310,12 +317,13 @@ var extractArtifactSpec = Spec{
 	Title:       "Extract from an artifact",
 	Description: "Write the selected regular files of a package, archive, image or directory into a fresh private directory that rea chooses; digests are verified after writing, names that would leave the directory are refused, failure or cancellation leaves nothing behind.",
 	Requires:    Requires{},
-	Effects:     Effects{WritesFiles: true},
+	Effects:     Effects{WritesFiles: true, StartsProcesses: true},
 	Errors: []fault.Code{
 		fault.ArtifactEntryUnavailableCode,
 		fault.ArtifactIntegrityMismatchCode,
 		fault.ArtifactOperationFailedCode,
 		fault.CancelledCode,
+		fault.CapabilityUnavailableCode,
 		fault.CleanupIncompleteCode,
 		fault.ExecutionFailureCode,
 		fault.InvalidRequestCode,

@@ -61,7 +61,7 @@ func (v *GetEvidenceBundleInput) DecodeJSON(d *wire.Decoder) error {
 			err = wire.Pointer(d, &v.Filters, (*GetEvidenceBundleInputFilters).DecodeJSON)
 		case "offset":
 			err = wire.Pointer(d, &v.Offset, func(v *int64, d *wire.Decoder) error {
-				return d.Int(v, 0, math.MaxInt64)
+				return d.Int(v, 0, 1000000000)
 			})
 		case "limit":
 			err = wire.Pointer(d, &v.Limit, func(v *int64, d *wire.Decoder) error {

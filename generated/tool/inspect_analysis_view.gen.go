@@ -3,7 +3,6 @@
 package tool
 
 import (
-	"math"
 	"rea/generated/fault"
 	"rea/generated/model"
 	"rea/generated/wire"
@@ -79,7 +78,7 @@ func (v *InspectAnalysisViewInput) DecodeJSON(d *wire.Decoder) error {
 				return d.StringIn(v, 1, 256, nil)
 			})
 		case "offset":
-			err = d.Int(&v.Offset, 0, math.MaxInt64)
+			err = d.Int(&v.Offset, 0, 1000000000)
 		case "limit":
 			err = d.Int(&v.Limit, 1, 1000000)
 		default:

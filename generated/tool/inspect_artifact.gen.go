@@ -29,6 +29,9 @@ type InspectArtifactInput struct {
 	// Stop at bytes that contradict their declared digest, or record them and go
 	// on.
 	IntegrityPolicy model.ArtifactIntegrityPolicy
+	// On macOS, attach a disk image read-only with hdiutil and read its volumes as
+	// directories.
+	Mount bool
 	// Containers inside one another.
 	MaxDepth int64
 	// Entries to list in all.
@@ -70,6 +73,8 @@ func (v *InspectArtifactInput) AppendJSON(b []byte) []byte {
 	b = wire.AppendInt(b, v.EdgeLimit)
 	b = append(b, `,"integrity_policy":`...)
 	b = wire.AppendString(b, v.IntegrityPolicy)
+	b = append(b, `,"mount":`...)
+	b = wire.AppendBool(b, v.Mount)
 	b = append(b, `,"max_depth":`...)
 	b = wire.AppendInt(b, v.MaxDepth)
 	b = append(b, `,"max_entries":`...)
@@ -123,19 +128,21 @@ func (v *InspectArtifactInput) DecodeJSON(d *wire.Decoder) error {
 				return d.StringIn(v, 1, 65535, nil)
 			})
 		case "offset":
-			err = d.Int(&v.Offset, 0, math.MaxInt64)
+			err = d.Int(&v.Offset, 0, 1000000000)
 		case "limit":
 			err = d.Int(&v.Limit, 0, 2000000)
 		case "artifact_offset":
-			err = d.Int(&v.ArtifactOffset, 0, math.MaxInt64)
+			err = d.Int(&v.ArtifactOffset, 0, 1000000000)
 		case "artifact_limit":
 			err = d.Int(&v.ArtifactLimit, 0, 2000000)
 		case "edge_offset":
-			err = d.Int(&v.EdgeOffset, 0, math.MaxInt64)
+			err = d.Int(&v.EdgeOffset, 0, 1000000000)
 		case "edge_limit":
 			err = d.Int(&v.EdgeLimit, 0, 2000000)
 		case "integrity_policy":
 			err = v.IntegrityPolicy.DecodeJSON(d)
+		case "mount":
+			err = d.Bool(&v.Mount)
 		case "max_depth":
 			err = d.Int(&v.MaxDepth, 1, 64)
 		case "max_entries":
@@ -151,7 +158,7 @@ func (v *InspectArtifactInput) DecodeJSON(d *wire.Decoder) error {
 		case "max_seconds":
 			err = d.Int(&v.MaxSeconds, 1, 86400)
 		default:
-			err = d.Unknown(name, "path, select, offset, limit, artifact_offset, artifact_limit, edge_offset, edge_limit, integrity_policy, max_depth, max_entries, max_entry_bytes, max_total_bytes, max_ratio, max_path_bytes, max_seconds")
+			err = d.Unknown(name, "path, select, offset, limit, artifact_offset, artifact_limit, edge_offset, edge_limit, integrity_policy, mount, max_depth, max_entries, max_entry_bytes, max_total_bytes, max_ratio, max_path_bytes, max_seconds")
 		}
 		if err != nil {
 			return err
@@ -535,11 +542,13 @@ var inspectArtifactSpec = Spec{
 	Title:       "Inspect an artifact",
 	Description: "Inventory of a file, package, archive, disk image or directory: every entry by logical path with sizes, modes and digests declared and observed, distinct contents by SHA-256, what contains what; nested containers are expanded.",
 	Requires:    Requires{},
-	Effects:     Effects{RecordsEvidence: true, Idempotent: true},
+	Effects:     Effects{RecordsEvidence: true, WritesFiles: true, StartsProcesses: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.ArtifactIntegrityMismatchCode,
 		fault.ArtifactOperationFailedCode,
 		fault.CancelledCode,
+		fault.CapabilityUnavailableCode,
+		fault.CleanupIncompleteCode,
 		fault.ExecutionFailureCode,
 		fault.InvalidRequestCode,
 		fault.ResourceConstraintCode,

@@ -70,11 +70,11 @@ func (v *InspectGoBinaryInput) DecodeJSON(d *wire.Decoder) error {
 		case "dependency_limit":
 			err = d.Int(&v.DependencyLimit, 0, 10000)
 		case "package_offset":
-			err = d.Int(&v.PackageOffset, 0, math.MaxInt64)
+			err = d.Int(&v.PackageOffset, 0, 1000000000)
 		case "package_limit":
 			err = d.Int(&v.PackageLimit, 0, 10000)
 		case "type_offset":
-			err = d.Int(&v.TypeOffset, 0, math.MaxInt64)
+			err = d.Int(&v.TypeOffset, 0, 1000000000)
 		case "type_limit":
 			err = d.Int(&v.TypeLimit, 0, 10000)
 		default:

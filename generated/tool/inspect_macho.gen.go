@@ -80,13 +80,13 @@ func (v *InspectMachoInput) DecodeJSON(d *wire.Decoder) error {
 				return d.StringIn(v, 1, 32, nil)
 			})
 		case "command_offset":
-			err = d.Int(&v.CommandOffset, 0, math.MaxInt64)
+			err = d.Int(&v.CommandOffset, 0, 1000000000)
 		case "command_limit":
 			err = d.Int(&v.CommandLimit, 0, 10000)
 		case "section_limit":
 			err = d.Int(&v.SectionLimit, 0, 100000)
 		case "symbol_offset":
-			err = d.Int(&v.SymbolOffset, 0, math.MaxInt64)
+			err = d.Int(&v.SymbolOffset, 0, 1000000000)
 		case "symbol_limit":
 			err = d.Int(&v.SymbolLimit, 0, 100000)
 		default:

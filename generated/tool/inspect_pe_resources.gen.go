@@ -75,11 +75,11 @@ func (v *InspectPeResourcesInput) DecodeJSON(d *wire.Decoder) error {
 				return d.StringIn(v, 1, 256, nil)
 			})
 		case "resource_offset":
-			err = d.Int(&v.ResourceOffset, 0, math.MaxInt64)
+			err = d.Int(&v.ResourceOffset, 0, 1000000000)
 		case "resource_limit":
 			err = d.Int(&v.ResourceLimit, 0, 10000)
 		case "string_offset":
-			err = d.Int(&v.StringOffset, 0, math.MaxInt64)
+			err = d.Int(&v.StringOffset, 0, 1000000000)
 		case "string_limit":
 			err = d.Int(&v.StringLimit, 0, 10000)
 		default:

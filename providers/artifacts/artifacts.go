@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"runtime"
 	"syscall"
 
 	"rea/generated/fault"
@@ -16,10 +17,18 @@ import (
 )
 
 // Handlers serve any session: they know no target.
-type Handlers struct{}
+type Handlers struct {
+	attacher string // the program that attaches disk images, "" where there is none
+}
 
 // New makes the handlers.
-func New() *Handlers { return &Handlers{} }
+func New() *Handlers {
+	h := &Handlers{}
+	if runtime.GOOS == "darwin" {
+		h.attacher = hdiutil
+	}
+	return h
+}
 
 var _ tool.ArtifactsHandlers = (*Handlers)(nil)
 

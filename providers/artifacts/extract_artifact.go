@@ -43,9 +43,9 @@ func (h *Handlers) ExtractArtifact(ctx context.Context, in *tool.ExtractArtifact
 		Continue: in.IntegrityPolicy == model.ArtifactIntegrityPolicyRecordAndContinue,
 		Select:   in.Select, Shallow: !in.Nested, Sink: dir,
 	}
-	res, err := inventory.Walk(ctx, in.Path, opt)
+	res, err := h.walk(ctx, in.Path, extractOperation, in.Mount, opt)
 	if err != nil {
-		return nil, walkFailure(in.Path, extractOperation, err)
+		return nil, err
 	}
 	g := newGraph(res, in.Select != nil)
 	wanted := inventory.Selected(in.Select)

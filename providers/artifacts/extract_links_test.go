@@ -81,7 +81,9 @@ func TestHardLinks(t *testing.T) {
 // outside, and of more bytes than are allowed.
 func TestLinkTricks(t *testing.T) {
 	s := serve(t)
-	link := func(name, to string) *tar.Header { return &tar.Header{Name: name, Typeflag: tar.TypeLink, Linkname: to} }
+	link := func(name, to string) *tar.Header {
+		return &tar.Header{Name: name, Typeflag: tar.TypeLink, Linkname: to}
+	}
 	path := tarOf(t, link("self", "self"), link("x", "y"), link("y", "x"), link("passwd", "/etc/passwd"), link("up", "../../etc/passwd"),
 		&tar.Header{Name: "a"}, link("l1", "a"), link("l2", "l1"), link("l3", "./l2"), link("abs", "/a"), &tar.Header{Name: "../out"}, link("to-out", "../out"))
 	out, f := s.extract(t, values{"path": path})

@@ -13,7 +13,7 @@ import (
 // InspectArtifact lists what an artifact holds. The pages are of one inventory
 // that is made whole, so that its digest and counts do not depend on the page.
 func (h *Handlers) InspectArtifact(ctx context.Context, in *tool.InspectArtifactInput) (*tool.Finding[tool.InspectArtifactOutput], error) {
-	res, err := inventory.Walk(ctx, in.Path, inventory.Options{
+	res, err := h.walk(ctx, in.Path, "inspect_artifact", in.Mount, inventory.Options{
 		Bounds: inventory.Bounds{
 			Depth: in.MaxDepth, Entries: in.MaxEntries, EntryBytes: in.MaxEntryBytes, TotalBytes: in.MaxTotalBytes, Ratio: in.MaxRatio,
 			PathBytes: in.MaxPathBytes, Seconds: in.MaxSeconds,
@@ -22,7 +22,7 @@ func (h *Handlers) InspectArtifact(ctx context.Context, in *tool.InspectArtifact
 		Select:   in.Select,
 	})
 	if err != nil {
-		return nil, walkFailure(in.Path, "inspect_artifact", err)
+		return nil, err
 	}
 	g := newGraph(res, in.Select != nil)
 	out := tool.InspectArtifactOutput{

@@ -68,6 +68,16 @@ func (d *Decoder) Decode(b []byte, addr uint64, in *isa.Inst) {
 	}
 }
 
+// Target implements isa.Decoder.
+func (d *Decoder) Target(b []byte, addr uint64, n int) uint64 {
+	if len(b) >= 4 && b[3]&0x7c == 0x14 { // b, bl
+		return addr + uint64(signed(binary.LittleEndian.Uint32(b), 0, 26)<<2)
+	}
+	var in isa.Inst
+	d.Decode(b, addr, &in)
+	return in.Target
+}
+
 func reset(addr uint64, in *isa.Inst) {
 	*in = isa.Inst{}
 	in.Addr, in.Len = addr, 4

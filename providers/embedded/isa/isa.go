@@ -136,6 +136,9 @@ type Decoder interface {
 	// MaxLen bytes where the section has them. It always sets Len ≥ 1 and never
 	// panics; undecodable bytes give Flow Invalid.
 	Decode(b []byte, addr uint64, in *Inst)
+	// Target is the Target that Decode finds for the direct branch or call of n
+	// bytes at addr.
+	Target(b []byte, addr uint64, n int) uint64
 	// Text renders mnemonic and operands, in the syntax named by Syntax.
 	// symbol, when not nil, names an address.
 	Text(b []byte, addr uint64, symbol func(uint64) string) (mnemonic, operands string)

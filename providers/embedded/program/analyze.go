@@ -56,8 +56,8 @@ func analyze(ctx context.Context, im *object.Image, dec isa.Decoder, opt Options
 func newRecovery(ctx context.Context, im *object.Image, dec isa.Decoder, opt Options) *recovery {
 	r := &recovery{
 		ctx: ctx, im: im, dec: dec, workers: opt.Workers, progress: opt.Progress,
-		why: map[uint32]why{}, parts: map[uint32]uint32{}, stubs: map[uint32]bool{}, alts: map[uint32]bool{},
-		noRetSite: map[uint32]bool{}, resumed: map[uint32]bool{}, goTable: map[uint32]bool{}, tables: map[uint32]*table{}, byEntry: map[uint32]*fn{}, rejected: map[uint32]bool{}, refused: map[uint32]int{},
+		parts: map[uint32]uint32{}, alts: map[uint32]bool{},
+		noRetSite: map[uint32]bool{}, resumed: map[uint32]bool{}, tables: map[uint32]*table{}, byEntry: make(map[uint32]*fn, len(im.Hints)+len(im.Stubs)), rejected: map[uint32]bool{}, refused: map[uint32]int{},
 	}
 	if r.workers <= 0 {
 		r.workers = runtime.GOMAXPROCS(0)
@@ -69,9 +69,10 @@ func newRecovery(ctx context.Context, im *object.Image, dec isa.Decoder, opt Opt
 	r.d = newDescent(r.sp, dec)
 	n := r.sp.size + regionGuard
 	r.starts, r.covered, r.noRet, r.readAt = newBitset(n), newBitset(n), newBitset(n), newBitset(n)
-	r.vouched, r.met = newBitset(n), newBitset(n)
+	r.d.starts, r.d.covered = r.starts, r.covered
+	r.vouched, r.met, r.stubs, r.goTable, r.called = newBitset(n), newBitset(n), newBitset(n), newBitset(n), newBitset(n)
 	r.budget.limit = shareFactor*int64(r.sp.size) + shareSlack
-	r.walkers = make([]walker, r.workers)
+	r.walkers, r.finders, r.scanners = make([]walker, r.workers), make([]tableFinder, r.workers), make([]refScanner, r.workers)
 	r.deferReturn = none
 	r.seedData()
 	for _, x := range im.Relocations {
@@ -198,7 +199,7 @@ func (r *recovery) open(off uint32) bool {
 			return false
 		}
 		f := r.funcs[k]
-		return f.entry >= g.base && f.entry < g.end() && r.why[f.entry].ev != ByUnwind && !r.stubs[f.entry]
+		return f.entry >= g.base && f.entry < g.end() && f.why.ev != ByUnwind && !r.stubs.has(f.entry)
 	}
 	return bare(i-1) || bare(i) && r.funcs[i].entry != off || bare(i+1)
 }

@@ -31,6 +31,29 @@ func (b bitset) claim(i uint32) bool {
 	return atomic.OrUint32(&b[i>>5], m)&m == 0
 }
 
+// shareRange is setRange where others may do the same at the same time.
+func (b bitset) shareRange(lo, hi uint32) {
+	for lo < hi {
+		end := min(hi, (lo|31)+1)
+		m := ^uint32(0) << (lo & 31) & (^uint32(0) >> (31 - (end-1)&31))
+		if atomic.LoadUint32(&b[lo>>5])&m != m {
+			atomic.OrUint32(&b[lo>>5], m)
+		}
+		lo = end
+	}
+}
+
+// members lists the set in order.
+func (b bitset) members() []uint32 {
+	var out []uint32
+	for i, w := range b {
+		for ; w != 0; w &= w - 1 {
+			out = append(out, uint32(i)<<5+uint32(bits.TrailingZeros32(w)))
+		}
+	}
+	return out
+}
+
 // claimed is has beside concurrent claims.
 func (b bitset) claimed(i uint32) bool { return atomic.LoadUint32(&b[i>>5])&(1<<(i&31)) != 0 }
 

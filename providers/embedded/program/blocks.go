@@ -12,19 +12,34 @@ import (
 // conditional jump directly followed by a jump inside the function is one
 // two-way end of a block.
 
+// emitting is scratch state of emitBlocks, by block.
+type emitting struct {
+	pad     []bool   // only padding
+	joined  []bool   // the jump of the block before
+	entered []bool   // reached by something other than the block before
+	real    []uint32 // the first block at or behind each that is no padding
+}
+
+func (s *emitting) begin(n int) {
+	if cap(s.real) < n {
+		s.pad, s.joined, s.entered, s.real = make([]bool, n), make([]bool, n), make([]bool, n), make([]uint32, n)
+	}
+	s.pad, s.joined, s.entered, s.real = s.pad[:n], s.joined[:n], s.entered[:n], s.real[:n]
+	clear(s.entered)
+}
+
 // emitBlocks appends the blocks and edges of f to o; edge indices are relative
 // to o's.
-func (r *recovery) emitBlocks(o *output, starts bitset, f *fn, fx uint32) {
+func (r *recovery) emitBlocks(o *output, s *emitting, starts bitset, f *fn, fx uint32) {
 	n := len(f.blocks)
-	pad := make([]bool, n)    // only padding
-	joined := make([]bool, n) // the jump of the block before
-	entered := r.entered(f)
+	s.begin(n)
+	pad, joined, entered, real := s.pad, s.joined, s.entered, s.real
+	r.markEntered(entered, f)
 	for i := range f.blocks {
 		b := &f.blocks[i]
 		pad[i] = b.start != f.entry && i+1 < n && f.blocks[i+1].start == b.end && r.allNops(b)
 		joined[i] = i > 0 && !entered[i] && r.joins(f, i)
 	}
-	real := make([]uint32, n) // the first block at or behind each that is no padding
 	for i := n - 1; i >= 0; i-- {
 		switch {
 		case !pad[i]:
@@ -124,9 +139,8 @@ func (r *recovery) pastPadding(f *fn, i int, entered bool) uint32 {
 	return a
 }
 
-// entered marks the blocks that something other than the block before reaches.
-func (r *recovery) entered(f *fn) []bool {
-	out := make([]bool, len(f.blocks))
+// markEntered marks the blocks that something other than the block before reaches.
+func (r *recovery) markEntered(out []bool, f *fn) {
 	for i := range f.blocks {
 		b := &f.blocks[i]
 		r.succ(f, b, func(to uint32, kind EdgeKind) {
@@ -144,7 +158,6 @@ func (r *recovery) entered(f *fn) []bool {
 	if j := f.blockStart(f.entry); j >= 0 {
 		out[j] = true
 	}
-	return out
 }
 
 // allNops says whether b holds nothing but padding.

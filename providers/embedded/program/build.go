@@ -9,15 +9,27 @@ import (
 
 // The last stage turns recovery state into the flat, immutable Program.
 
-// output is what one function contributes.
+// output is what a shard of functions contributes, one function after the other.
 type output struct {
-	ranges     []span
+	ranges     []Range
 	refs       []Ref
 	calls      []Call
 	unresolved []Unresolved
 	blocks     []Block
 	edges      []Edge
 	insns      int
+	parts      []outputEnd // by function: where its lists end
+}
+
+// outputEnd is the lengths of an output's lists.
+type outputEnd struct{ ranges, refs, calls, unresolved, blocks, edges int }
+
+func (o *output) end() outputEnd {
+	return outputEnd{len(o.ranges), len(o.refs), len(o.calls), len(o.unresolved), len(o.blocks), len(o.edges)}
+}
+
+func (e outputEnd) plus(x outputEnd) outputEnd {
+	return outputEnd{e.ranges + x.ranges, e.refs + x.refs, e.calls + x.calls, e.unresolved + x.unresolved, e.blocks + x.blocks, e.edges + x.edges}
 }
 
 func (r *recovery) build() (*Program, error) {
@@ -26,28 +38,34 @@ func (r *recovery) build() (*Program, error) {
 		p.CodeBytes += uint64(len(r.sp.regions[i].data))
 	}
 	r.dedupe()
-	outs := make([]output, len(r.funcs))
-	scanners := make([]refScanner, r.workers)
-	imports := r.slots
+	outs := make([]output, r.shards(len(r.funcs)))
 	r.progress("references", 0, len(r.funcs))
-	err := each(r.ctx, r.workers, len(r.funcs), 16, func(w, i int) {
-		outs[i] = r.finish(p, &scanners[w], uint32(i), imports)
+	err := r.eachShard(len(r.funcs), func(w, k, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			r.finish(p, &r.scanners[w], uint32(i), &outs[k])
+		}
 	})
 	if err != nil {
 		return nil, err
 	}
-	r.assemble(p, outs)
+	if err := r.assemble(p, outs); err != nil {
+		return nil, err
+	}
 	r.progress("data", 0, 0)
-	if err := r.dataRefs(p); err != nil {
+	var broke [2]error
+	err = together(r.workers, func() {
+		if broke[0] = r.dataRefs(p); broke[0] == nil {
+			broke[0] = r.findStrings(p)
+		}
+	}, func() {
+		r.collectNames(p)
+		r.nameFunctions(p)
+		broke[1] = r.findGaps(p)
+	})
+	if err := cmp.Or(err, broke[0], broke[1]); err != nil {
 		return nil, err
 	}
-	r.collectNames(p)
-	r.nameFunctions(p)
-	if err := r.findStrings(p); err != nil {
-		return nil, err
-	}
-	r.findGaps(p)
-	if err := p.index(); err != nil {
+	if err := p.index(r.workers); err != nil {
 		return nil, err
 	}
 	p.Notes = append(p.Notes, r.notes...)
@@ -109,17 +127,18 @@ func (r *recovery) importSlots() map[uint64]int32 {
 }
 
 // finish computes what does not depend on other functions' results.
-func (r *recovery) finish(p *Program, s *refScanner, fx uint32, imports map[uint64]int32) output {
+func (r *recovery) finish(p *Program, s *refScanner, fx uint32, o *output) {
 	f := r.funcs[fx]
 	s.refs, s.sites, s.insns = s.refs[:0], s.sites[:0], 0
 	r.scan(s, f, false)
-	o := output{insns: s.insns}
+	o.insns += s.insns
+	was := o.end()
 	for _, x := range s.refs {
 		o.refs = append(o.refs, Ref{r.sp.addr(x.from), x.to, x.kind})
 	}
 	for _, c := range f.calls {
-		t := r.d.target(c)
-		call := Call{From: r.sp.addr(c), Kind: DirectCall, Import: -1}
+		t := c.target
+		call := Call{From: r.sp.addr(c.off), Kind: DirectCall, Import: -1}
 		if t != none {
 			call.To = r.sp.addr(t)
 			call.Import = r.stubImport(call.To)
@@ -127,22 +146,24 @@ func (r *recovery) finish(p *Program, s *refScanner, fx uint32, imports map[uint
 				o.unresolved = append(o.unresolved, Unresolved{call.From, UnresolvedAltCall})
 			}
 		} else {
-			call.Import = r.stubImport(r.farTarget(c))
+			call.Import = r.stubImport(r.farTarget(c.off))
 		}
 		o.calls = append(o.calls, call)
 	}
-	r.finishBranches(f, &o)
-	r.finishSites(s, &o, imports)
-	o.ranges = r.rangesOf(f)
-	for _, g := range o.ranges {
+	r.finishBranches(f, o)
+	r.finishSites(s, o)
+	s.ranges = r.rangesOf(s.ranges[:0], f)
+	for _, g := range s.ranges {
+		o.ranges = append(o.ranges, r.rangeOf(g.lo, g.hi))
 		r.markInstructions(p, g)
 		r.markGoPadding(p, f.entry, g.hi)
 	}
-	r.emitBlocks(&o, p.starts, f, fx)
-	slices.SortFunc(o.calls, func(a, b Call) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
-	slices.SortFunc(o.refs, compareRefs)
-	o.refs = slices.Compact(o.refs)
-	return o
+	r.emitBlocks(o, &s.emitting, p.starts, f, fx)
+	slices.SortFunc(o.calls[was.calls:], func(a, b Call) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
+	refs := o.refs[was.refs:]
+	slices.SortFunc(refs, compareRefs)
+	o.refs = o.refs[:was.refs+len(slices.Compact(refs))]
+	o.parts = append(o.parts, o.end())
 }
 
 func compareRefs(a, b Ref) int {
@@ -195,7 +216,7 @@ func (r *recovery) finishBranches(f *fn, o *output) {
 }
 
 // finishSites records computed calls and jumps.
-func (r *recovery) finishSites(s *refScanner, o *output, imports map[uint64]int32) {
+func (r *recovery) finishSites(s *refScanner, o *output) {
 	for _, x := range s.sites {
 		from := r.sp.addr(x.off)
 		if x.jump {
@@ -212,7 +233,7 @@ func (r *recovery) finishSites(s *refScanner, o *output, imports map[uint64]int3
 		}
 		resolved := false
 		if x.slot != 0 {
-			if i, ok := imports[x.slot]; ok {
+			if i, ok := r.slots[x.slot]; ok {
 				c.Import, resolved = i, true
 			} else if to, ok := r.pointerAt(x.slot); ok {
 				c.To, resolved = to, true
@@ -305,10 +326,9 @@ func (r *recovery) indexStubs() {
 	r.stubIndex = slices.CompactFunc(r.stubIndex, func(a, b stubEntry) bool { return a.addr == b.addr })
 }
 
-// rangesOf returns the byte ranges of f: its stated extents, or else its
+// rangesOf appends the byte ranges of f: its stated extents, or else its
 // blocks joined over padding and dead code between them.
-func (r *recovery) rangesOf(f *fn) []span {
-	var out []span
+func (r *recovery) rangesOf(out []span, f *fn) []span {
 	if len(f.extents) > 0 {
 		all := slices.Clone(f.extents)
 		for _, b := range f.blocks { // code behind a stated end, which the function runs on into
@@ -359,50 +379,63 @@ func (r *recovery) fillable(lo, hi uint32) bool {
 	return true
 }
 
-// assemble concatenates the functions' outputs.
-func (r *recovery) assemble(p *Program, outs []output) {
-	var nb, ne, nr, nc int
+// assemble concatenates the outputs.
+func (r *recovery) assemble(p *Program, outs []output) error {
+	at := make([]outputEnd, len(outs)+1) // where each one's lists begin
 	for i := range outs {
-		nb += len(outs[i].blocks)
-		ne += len(outs[i].edges)
-		nr += len(outs[i].refs)
-		nc += len(outs[i].calls)
+		at[i+1] = at[i].plus(outs[i].end())
+		p.Instructions += outs[i].insns
 	}
-	p.Blocks = make([]Block, 0, nb)
-	p.Edges = make([]Edge, 0, ne)
-	p.Refs = make([]Ref, 0, nr)
-	p.Calls = make([]Call, 0, nc)
-	p.Functions = make([]Function, 0, len(r.funcs))
-	for i, f := range r.funcs {
-		o := &outs[i]
-		w := r.why[f.entry]
-		out := Function{Entry: r.sp.addr(f.entry), Evidence: w.ev, From: w.from, NoReturn: f.noReturn || r.noRet.has(f.entry), Unwind: w.ev == ByUnwind}
-		if _, orphan := r.parts[f.entry]; orphan {
-			out.Kind = KindPart
+	all := at[len(outs)]
+	p.Blocks, p.Edges, p.Ranges = make([]Block, all.blocks), make([]Edge, all.edges), make([]Range, all.ranges)
+	p.Refs, p.Calls, p.Unresolved = make([]Ref, all.refs), make([]Call, all.calls), make([]Unresolved, all.unresolved)
+	p.Functions = make([]Function, len(r.funcs))
+	err := r.eachShard(len(r.funcs), func(_, k, lo, hi int) {
+		o, base := &outs[k], at[k]
+		copy(p.Ranges[base.ranges:], o.ranges)
+		copy(p.Refs[base.refs:], o.refs)
+		copy(p.Calls[base.calls:], o.calls)
+		copy(p.Unresolved[base.unresolved:], o.unresolved)
+		copy(p.Edges[base.edges:], o.edges)
+		for i, b := range o.blocks {
+			b.edges.lo += uint32(base.edges)
+			b.edges.hi += uint32(base.edges)
+			p.Blocks[base.blocks+i] = b
 		}
-		out.ranges.lo = uint32(len(p.Ranges))
-		for _, s := range o.ranges {
-			hi := r.sp.addr(s.hi-1) + 1
-			p.Ranges = append(p.Ranges, Range{r.sp.addr(s.lo), hi})
-			out.Size += hi - r.sp.addr(s.lo)
+		var was outputEnd
+		for i := lo; i < hi; i++ {
+			end := o.parts[i-lo]
+			r.describe(&p.Functions[i], r.funcs[i], o, was, end, base)
+			was = end
 		}
-		out.ranges.hi = uint32(len(p.Ranges))
-		out.blocks.lo = uint32(len(p.Blocks))
-		first := uint32(len(p.Edges))
-		for _, b := range o.blocks {
-			b.edges.lo += first
-			b.edges.hi += first
-			p.Blocks = append(p.Blocks, b)
-		}
-		p.Edges = append(p.Edges, o.edges...)
-		out.blocks.hi = uint32(len(p.Blocks))
-		r.classify(&out, f, o)
-		p.Functions = append(p.Functions, out)
-		p.Refs = append(p.Refs, o.refs...)
-		p.Calls = append(p.Calls, o.calls...)
-		p.Unresolved = append(p.Unresolved, o.unresolved...)
-		p.Instructions += o.insns
+		*o = output{}
+	})
+	if err != nil {
+		return err
 	}
+	r.listTables(p)
+	if !slices.IsSortedFunc(p.Calls, func(a, b Call) int { return cmp.Compare(a.From, b.From) }) {
+		slices.SortStableFunc(p.Calls, func(a, b Call) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
+	}
+	return nil
+}
+
+// describe fills out for f, whose part of o is that from was to end; o itself
+// comes to lie at base.
+func (r *recovery) describe(out *Function, f *fn, o *output, was, end, base outputEnd) {
+	*out = Function{Entry: r.sp.addr(f.entry), Evidence: f.why.ev, From: f.why.from, NoReturn: f.noReturn || r.noRet.has(f.entry), Unwind: f.why.ev == ByUnwind}
+	if _, orphan := r.parts[f.entry]; orphan {
+		out.Kind = KindPart
+	}
+	for _, g := range o.ranges[was.ranges:end.ranges] {
+		out.Size += g.End - g.Start
+	}
+	out.ranges = lohi{uint32(base.ranges + was.ranges), uint32(base.ranges + end.ranges)}
+	out.blocks = lohi{uint32(base.blocks + was.blocks), uint32(base.blocks + end.blocks)}
+	r.classify(out, f, o.calls[was.calls:end.calls])
+}
+
+func (r *recovery) listTables(p *Program) {
 	for _, t := range r.tables {
 		if len(t.targets) == 0 {
 			continue
@@ -417,9 +450,6 @@ func (r *recovery) assemble(p *Program, outs []output) {
 		p.Tables = append(p.Tables, out)
 	}
 	slices.SortFunc(p.Tables, func(a, b Table) int { return cmp.Compare(a.Jump, b.Jump) })
-	if !slices.IsSortedFunc(p.Calls, func(a, b Call) int { return cmp.Compare(a.From, b.From) }) {
-		slices.SortStableFunc(p.Calls, func(a, b Call) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
-	}
 }
 
 // markInstructions sets the instruction starts of padding and dead code inside
@@ -449,7 +479,7 @@ func (r *recovery) markInstructions(p *Program, s span) {
 // markGoPadding sets the instruction starts of the traps behind a function of
 // Go's table, in which a function extends up to the next one.
 func (r *recovery) markGoPadding(p *Program, entry, a uint32) {
-	if !r.goTable[entry] || r.dec.Align() != 1 {
+	if !r.goTable.has(entry) || r.dec.Align() != 1 {
 		return
 	}
 	g := r.sp.at(a - 1)
@@ -459,15 +489,15 @@ func (r *recovery) markGoPadding(p *Program, entry, a uint32) {
 }
 
 // classify settles a function's kind.
-func (r *recovery) classify(out *Function, f *fn, o *output) {
-	if r.stubs[f.entry] {
+func (r *recovery) classify(out *Function, f *fn, calls []Call) {
+	if r.stubs.has(f.entry) {
 		out.Kind = KindImportStub
 		return
 	}
-	if out.Kind == KindPart || len(f.blocks) != 1 || len(o.calls) != 1 {
+	if out.Kind == KindPart || len(f.blocks) != 1 || len(calls) != 1 {
 		return
 	}
-	c := &o.calls[0]
+	c := &calls[0]
 	if c.From != r.sp.addr(f.blocks[0].last) {
 		return
 	}

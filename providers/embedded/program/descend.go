@@ -34,11 +34,8 @@ const (
 	kindExtNoRet = uint8(14) // a direct call to a place outside the code that does not return
 )
 
-// flow is a direct branch or call and its target.
-type flow struct {
-	off    uint32
-	target uint32 // none when outside the code
-}
+// flow is a direct call and its target.
+type flow struct{ off, target uint32 }
 
 // descent is the decoded part of the program.
 type descent struct {
@@ -52,12 +49,9 @@ type descent struct {
 	noRetSlots map[uint64]bool // and their pointers
 	noRetPlace map[uint64]bool // the places of such imports in an object file, which has no code for them
 
-	flows   []flow   // sorted by off
-	pending []flow   // those decoded since the last look at calls
-	index   []uint32 // index[off>>flowShift]: first flow at or after that offset
+	starts, covered bitset // those of the recovery
+	pending         []flow // calls of what is neither, decoded since the last look at them
 }
-
-const flowShift = 6
 
 func newDescent(sp *space, dec isa.Decoder) *descent {
 	return &descent{sp: sp, dec: dec, meta: make([]uint8, sp.size+regionGuard), seen: newBitset(sp.size + regionGuard), noRetStub: newBitset(sp.size)}
@@ -66,13 +60,14 @@ func newDescent(sp *space, dec isa.Decoder) *descent {
 func (d *descent) kind(off uint32) uint8  { return d.meta[off] >> 4 }
 func (d *descent) size(off uint32) uint32 { return uint32(d.meta[off] & 15) }
 
-// target returns where the direct branch or call at off goes.
+// target returns where the direct branch or call at off goes, or none.
 func (d *descent) target(off uint32) uint32 {
-	lo, hi := d.index[off>>flowShift], d.index[off>>flowShift+1]
-	for ; lo < hi; lo++ {
-		if f := &d.flows[lo]; f.off == off {
-			return f.target
-		}
+	m := d.meta[off]
+	switch m >> 4 {
+	case kindJump, kindCond, kindCall:
+		r := d.sp.at(off)
+		i := off - r.base
+		return d.sp.off(d.dec.Target(r.data[i:], r.addr+uint64(i), int(m&15)))
 	}
 	return none
 }
@@ -120,7 +115,9 @@ func (q *queue) give(items []uint32) {
 	q.cond.Signal()
 }
 
-func (q *queue) stop() {
+// leave ends the work: a worker leaves when all have done theirs, when the
+// context ended, or when it broke down, and then the others are not to wait.
+func (q *queue) leave() {
 	q.mu.Lock()
 	q.stopped = true
 	q.mu.Unlock()
@@ -135,77 +132,24 @@ func (d *descent) run(ctx context.Context, workers int, leaders []uint32) error 
 			fresh = append(fresh, l)
 		}
 	}
-	if len(fresh) == 0 && d.index != nil {
+	if len(fresh) == 0 {
 		return ctx.Err()
 	}
 	workers = min(workers, 1+len(fresh)/8)
 	q := &queue{items: fresh, workers: workers}
 	q.cond = sync.NewCond(&q.mu)
 	found := make([][]flow, workers)
-	var wg sync.WaitGroup
-	var bad fault
-	for w := range workers {
-		wg.Go(func() {
-			done := false
-			defer bad.catch()
-			defer func() {
-				if !done {
-					q.stop() // the others are not to wait for this one
-				}
-			}()
-			found[w] = d.work(ctx, q)
-			done = true
-			slices.SortFunc(found[w], func(a, b flow) int { return int(int64(a.off) - int64(b.off)) })
-		})
-	}
-	wg.Wait()
-	if err := cmp.Or(bad.get(), ctx.Err()); err != nil {
+	err := crew(workers, func(w int, _ func() bool) {
+		defer q.leave()
+		found[w] = d.work(ctx, q)
+	})
+	if err := cmp.Or(err, ctx.Err()); err != nil {
 		return err
 	}
-	var all []flow
-	for _, f := range found {
-		all = mergeFlows(all, f)
-	}
-	if len(all) == 0 && d.index != nil {
-		return nil
-	}
+	all := slices.Concat(found...)
+	slices.SortFunc(all, func(a, b flow) int { return cmp.Compare(a.off, b.off) })
 	d.pending = append(d.pending, all...)
-	d.flows = mergeFlows(d.flows, all)
-	d.reindex()
 	return nil
-}
-
-// mergeFlows merges two sorted lists, in the place of the first when it has room.
-func mergeFlows(a, b []flow) []flow {
-	if len(a) == 0 {
-		return b
-	}
-	i, j := len(a)-1, len(b)-1
-	a = slices.Grow(a, len(b))[:len(a)+len(b)]
-	for k := len(a) - 1; j >= 0; k-- {
-		if i >= 0 && a[i].off > b[j].off {
-			a[k] = a[i]
-			i--
-		} else {
-			a[k] = b[j]
-			j--
-		}
-	}
-	return a
-}
-
-func (d *descent) reindex() {
-	n := int(d.sp.size>>flowShift) + 2
-	if d.index == nil {
-		d.index = make([]uint32, n)
-	}
-	i := 0
-	for k := range d.index {
-		for i < len(d.flows) && int(d.flows[i].off>>flowShift) < k {
-			i++
-		}
-		d.index[k] = uint32(i)
-	}
 }
 
 func (d *descent) work(ctx context.Context, q *queue) []flow {
@@ -220,7 +164,6 @@ func (d *descent) work(ctx context.Context, q *queue) []flow {
 			stack = append(stack, buf...)
 		}
 		if steps&255 == 0 && ctx.Err() != nil {
-			q.stop()
 			return nil
 		}
 		off := stack[len(stack)-1]
@@ -264,11 +207,13 @@ func (d *descent) straight(off uint32, stack []uint32, out []flow) ([]uint32, []
 			}
 		case isa.Jump, isa.CondJump, isa.Call:
 			t := d.sp.off(in.Target)
-			out = append(out, flow{off, t})
 			if t != none && !d.seen.claimed(t) {
 				stack = append(stack, t)
 			}
 			if in.Flow == isa.Call {
+				if t != none && t != off+n && !d.starts.has(t) && !d.covered.has(t) {
+					out = append(out, flow{off, t})
+				}
 				if t != none && d.noRetStub.has(t) {
 					d.meta[off] = uint8(n) | kind<<4
 					return stack, out

@@ -23,33 +23,28 @@ type incoming struct {
 // mergeParts finds starts that are parts and gives their ranges to their
 // parents.
 func (r *recovery) mergeParts() (bool, error) {
-	if len(r.parts) == 0 && !slices.ContainsFunc(r.funcs, func(f *fn) bool { return r.why[f.entry].ev == ByUnwind }) {
+	if len(r.parts) == 0 && !slices.ContainsFunc(r.funcs, func(f *fn) bool { return f.why.ev == ByUnwind }) {
 		return false, nil
 	}
-	called := newBitset(r.sp.size)
+	may := r.mayBeParts()
 	var ins []incoming
 	for _, f := range r.funcs {
-		for _, c := range f.calls {
-			if t := r.d.target(c); t != none {
-				called.set(t)
-			}
-		}
 		for _, e := range f.exits {
 			// running on behind a call only says that the call does not return
-			if e.to != none && e.kind != exitLost && e.kind != exitFallCall && r.starts.has(e.to) {
+			if e.to != none && e.kind != exitLost && e.kind != exitFallCall && may.has(e.to) {
 				ins = append(ins, incoming{to: e.to, from: f, site: e.from, kind: e.kind})
 			}
 		}
 	}
 	for _, c := range r.callSites {
-		if p, s := r.ownerOf(c.owner), r.ownerOf(c.lo); p != nil && s != nil && p != s {
+		if i := r.extentAt(c.owner); i >= 0 && r.extents[i].lo <= c.lo && c.lo < r.extents[i].hi {
+			continue // the pad lies where the call does
+		}
+		if p, s := r.ownerOf(c.owner), r.ownerOf(c.lo); p != nil && s != nil && p != s && may.has(p.entry) {
 			ins = append(ins, incoming{to: p.entry, from: s, site: c.lo, pad: true})
 		}
 	}
 	slices.SortStableFunc(ins, func(a, b incoming) int { return cmp.Or(cmp.Compare(a.to, b.to), cmp.Compare(a.site, b.site)) })
-	for _, p := range r.dataPointers() {
-		called.set(p.to)
-	}
 	type merge struct {
 		part   uint32
 		parent *fn
@@ -64,9 +59,6 @@ func (r *recovery) mergeParts() (bool, error) {
 		lo = hi
 		c := group[0].to
 		_, orphan := r.parts[c]
-		if !orphan && (r.why[c].ev != ByUnwind || r.vouched.has(c) || called.has(c) || r.stubs[c]) {
-			continue
-		}
 		if p := r.parentOf(c, group, orphan); p != nil {
 			merges = append(merges, merge{c, p})
 		}
@@ -94,7 +86,7 @@ func (r *recovery) mergeParts() (bool, error) {
 		}
 	}
 	if len(merges) == 0 {
-		r.orphanParts(called, ins)
+		r.orphanParts(may, ins)
 		return false, nil
 	}
 	into := map[uint32]*fn{}
@@ -130,16 +122,29 @@ func (r *recovery) mergeParts() (bool, error) {
 	}
 	slices.Sort(leaders)
 	r.dropAll(leaders)
-	for _, f := range r.funcs { // whoever left for a part may now enter it, or not
-		for _, e := range f.exits {
-			if _, part := slices.BinarySearch(leaders, e.to); part {
-				r.touch(f)
-				break
-			}
-		}
-	}
+	r.touchLeaving(leaders) // whoever left for a part may now enter it, or not
 	r.reownExtents()
 	return true, r.d.run(r.ctx, r.workers, leaders)
+}
+
+// mayBeParts is the set of starts that may be parts: those that are known to be,
+// and those only unwind data names, that nothing calls and no pointer leads to.
+func (r *recovery) mayBeParts() bitset {
+	r.countCalls()
+	if r.pointed == nil {
+		r.pointed = newBitset(r.sp.size + regionGuard)
+		for _, p := range r.dataPointers() {
+			r.pointed.set(p.to)
+		}
+	}
+	may := newBitset(r.sp.size + regionGuard)
+	for _, f := range r.funcs {
+		o := f.entry
+		if _, part := r.parts[o]; part || f.why.ev == ByUnwind && !r.vouched.has(o) && !r.called.has(o) && !r.pointed.has(o) && !r.stubs.has(o) {
+			may.set(o)
+		}
+	}
+	return may
 }
 
 // absorb makes part a piece of p. The caller drops it from the functions.
@@ -268,7 +273,7 @@ func (r *recovery) besidePart(c uint32) bool {
 // orphanParts marks starts that lie among parts, that nothing leads to and
 // that never return and have no frame to set up: parts whose parents no longer
 // jump to them.
-func (r *recovery) orphanParts(called bitset, ins []incoming) {
+func (r *recovery) orphanParts(may bitset, ins []incoming) {
 	reached := newBitset(r.sp.size)
 	for _, x := range ins {
 		reached.set(x.to)
@@ -276,7 +281,7 @@ func (r *recovery) orphanParts(called bitset, ins []incoming) {
 	align := r.usualAlignment()
 	judge := func(f *fn) {
 		o := f.entry
-		if _, part := r.parts[o]; part || !f.noReturn || r.why[o].ev != ByUnwind || r.vouched.has(o) || called.has(o) || reached.has(o) || r.alts[o] || r.opensFrame(o) {
+		if _, part := r.parts[o]; part || !f.noReturn || !may.has(o) || reached.has(o) || r.alts[o] || r.opensFrame(o) {
 			return
 		}
 		if r.besidePart(o) || align == 16 && r.sp.addr(o)%16 != 0 {

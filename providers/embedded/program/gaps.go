@@ -16,78 +16,126 @@ import (
 // maxGapRounds bounds the rounds, each of which takes one start from each gap.
 const maxGapRounds = 256
 
-// fillGaps looks once through all gaps and adds what it accepts.
+// fillGaps looks through all gaps and adds what it accepts. Where it accepts few
+// starts, those gaps are looked at again at once: long rows of small functions
+// that nothing leads to are not worth a round of all stages for each of them.
 func (r *recovery) fillGaps() (bool, error) {
-	if r.allCovered() || r.gapRounds >= maxGapRounds {
+	if r.allCovered() {
 		return false, nil
 	}
-	r.gapRounds++
-	owned := r.ownedBytes()
-	align := r.usualAlignment()
-	var finds []find
-	for gi := range r.sp.regions {
-		g := &r.sp.regions[gi]
-		for lo := g.base; lo < g.end(); {
-			if r.ctx.Err() != nil {
-				return false, r.ctx.Err()
+	changed := false
+	var again []span // the gaps to look at; nil for all
+	for r.gapRounds < maxGapRounds {
+		r.gapRounds++
+		finds, err := r.judgeGaps(again)
+		if err != nil || len(finds) == 0 {
+			return changed, err
+		}
+		again = again[:0]
+		var fresh []uint32
+		for _, x := range finds {
+			if x.parent != nil {
+				x.parent.pads = append(x.parent.pads, x.off)
+				r.touch(x.parent)
+			} else if !r.add(x.off, ByGap, 0) {
+				continue
 			}
-			lo = r.nextGap(owned, lo, g.end())
-			hi := r.gapEnd(owned, lo, g.end())
-			if a := r.skipPadding(lo, hi); a < hi {
-				if x, ok := r.judgeGap(a, hi, align, owned); ok {
-					finds = append(finds, x)
+			fresh = append(fresh, x.off)
+			again = append(again, x.gap)
+		}
+		if len(fresh) == 0 {
+			return changed, nil
+		}
+		changed = true
+		r.sortFuncs()
+		slices.Sort(fresh)
+		if err := r.d.run(r.ctx, r.workers, fresh); err != nil {
+			return changed, err
+		}
+		if len(fresh)*fewFinds > len(r.funcs) || r.tired() {
+			return true, nil
+		}
+		if err := r.own(); err != nil {
+			return true, err
+		}
+	}
+	return changed, nil
+}
+
+// fewFinds is how many functions make one new start in a gap few.
+const fewFinds = 64
+
+// judgeGaps looks for a start in each of the gaps, or in each of those in within.
+func (r *recovery) judgeGaps(within []span) ([]find, error) {
+	owned := r.ownedBytes()
+	if within == nil {
+		for i := range r.sp.regions {
+			within = append(within, span{r.sp.regions[i].base, r.sp.regions[i].end()})
+		}
+	}
+	var gaps []span
+	for _, g := range within {
+		for lo := r.nextGap(owned, g.lo, g.hi); lo < g.hi; {
+			hi := r.gapEnd(owned, lo, g.hi)
+			gaps = append(gaps, span{lo, hi})
+			lo = r.nextGap(owned, hi, g.hi)
+		}
+	}
+	align := r.usualAlignment()
+	type judged struct {
+		finds   []find
+		refused []uint32
+	}
+	got := make([]judged, r.shards(len(gaps)))
+	err := r.eachShard(len(gaps), func(_, k, lo, hi int) {
+		for _, g := range gaps[lo:hi] {
+			if a := r.skipPadding(g.lo, g.hi); a < g.hi && r.ctx.Err() == nil {
+				x, ok, refused := r.judgeGap(a, g.hi, align, owned, got[k].refused)
+				got[k].refused = refused
+				if x.gap = g; ok {
+					got[k].finds = append(got[k].finds, x)
 				}
 			}
-			lo = hi
+		}
+	})
+	var finds []find
+	for _, j := range got {
+		finds = append(finds, j.finds...)
+		for _, a := range j.refused {
+			r.refused[a]++
 		}
 	}
-	var fresh []uint32
-	changed := false
-	for _, x := range finds {
-		if x.parent != nil {
-			x.parent.pads = append(x.parent.pads, x.off)
-			r.touch(x.parent)
-			changed = true
-			fresh = append(fresh, x.off)
-		} else if r.add(x.off, ByGap, 0) {
-			changed = true
-			fresh = append(fresh, x.off)
-		}
-	}
-	if !changed {
-		return false, nil
-	}
-	r.sortFuncs()
-	slices.Sort(fresh)
-	return true, r.d.run(r.ctx, r.workers, fresh)
+	return finds, err
 }
 
 // find is a start in a gap, or a piece of the function before it.
 type find struct {
 	off    uint32
 	parent *fn
+	gap    span
 }
 
 // judgeGap looks for the first start in the gap [a, hi). Only one is taken at
-// a time: what it reaches decides where the next gap begins.
-func (r *recovery) judgeGap(a, hi, align uint32, owned bitset) (find, bool) {
+// a time: what it reaches decides where the next gap begins. The places it
+// refuses are appended to refused.
+func (r *recovery) judgeGap(a, hi, align uint32, owned bitset, refused []uint32) (find, bool, []uint32) {
 	for tries := 0; a < hi && tries < gapTries; tries++ {
 		if r.refused[a] < maxRefusals {
 			p := r.probeAt(a, owned)
 			if p.ok && p.inner != nil && p.insts > 0 && p.inner.entry < a && !p.zeroes && r.belongs(p.inner, a) {
-				return find{a, p.inner}, true
+				return find{off: a, parent: p.inner}, true, refused
 			}
 			accepted := r.acceptGap(a, align, &p)
 			if accepted && (r.open(a) || r.certain(&p) || r.importJump(a)) {
-				return find{a, nil}, true
+				return find{off: a}, true, refused
 			}
 			if !accepted { // what its neighbours speak against is judged again when they change
-				r.refused[a]++
+				refused = append(refused, a)
 			}
 		}
 		a = r.skipPadding(r.skipRun(a, hi, align), hi)
 	}
-	return find{}, false
+	return find{}, false, refused
 }
 
 const (
@@ -192,7 +240,7 @@ func (r *recovery) usualAlignment() uint32 {
 func (r *recovery) measureAlignment() uint32 {
 	n, by16, by4 := 0, 0, 0
 	for _, f := range r.funcs {
-		if ev := r.why[f.entry].ev; ev > ByCall || r.stubs[f.entry] {
+		if f.why.ev > ByCall || r.stubs.has(f.entry) {
 			continue
 		}
 		a := r.sp.addr(f.entry)

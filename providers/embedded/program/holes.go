@@ -18,7 +18,7 @@ const maxHoles = 64 // rounds of the same function
 func (r *recovery) fillHoles() (bool, error) {
 	found := make([][]uint32, len(r.funcs))
 	err := each(r.ctx, r.workers, len(r.funcs), 64, func(_, i int) {
-		if f := r.funcs[i]; !f.whole && !r.stubs[f.entry] {
+		if f := r.funcs[i]; !f.whole && !r.stubs.has(f.entry) {
 			found[i] = r.holesOf(f)
 		}
 	})

@@ -8,8 +8,8 @@ import (
 )
 
 // index builds what the lookups need.
-func (p *Program) index() error {
-	return together(func() {
+func (p *Program) index(workers int) error {
+	return together(workers, func() {
 		p.refsByTo = sortedBy(len(p.Refs), func(i int) uint64 { return p.Refs[i].To })
 	}, func() {
 		p.callsByTo = sortedBy(len(p.Calls), func(i int) uint64 { return p.Calls[i].To })

@@ -1,7 +1,6 @@
 package program
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -85,13 +84,6 @@ func neverReturns(name string) bool {
 // to a scheduler, which resumes the caller some other way.
 var resumedNames = map[string]bool{"runtime.mcall": true, "runtime.systemstack": true, "runtime.asmcgocall": true, "runtime.gosave_systemstack_switch": true, "runtime.systemstack_switch": true}
 
-// caller is a function that calls or leaves for another one.
-type caller struct {
-	to   uint32
-	from *fn
-	exit bool
-}
-
 // inferNoReturn marks those of the functions just walked that cannot return,
 // and those that leave only for such ones, and touches their callers.
 func (r *recovery) inferNoReturn(check []*fn) {
@@ -121,7 +113,7 @@ const deferReturn = "runtime.deferreturn"
 // defers says whether f is a Go function that returns when it recovers: code
 // of its extent, reached or not, calls deferReturn.
 func (r *recovery) defers(f *fn) bool {
-	if r.deferReturn == none || !r.goTable[f.entry] || f.defers == 1 {
+	if r.deferReturn == none || !r.goTable.has(f.entry) || f.defers == 1 {
 		return false
 	}
 	if f.defers == 0 {
@@ -136,38 +128,6 @@ func (r *recovery) defers(f *fn) bool {
 		}
 	}
 	return f.defers == 2
-}
-
-// callersOf returns who calls or leaves for the function at to. The list it
-// searches is made once for each call of own: later walks only take calls away.
-func (r *recovery) callersOf(to uint32) []caller {
-	if r.callers == nil {
-		r.callers = []caller{}
-		for _, f := range r.funcs {
-			for _, c := range f.calls {
-				if t := r.d.target(c); t != none {
-					r.callers = append(r.callers, caller{t, f, false})
-				}
-			}
-			for _, e := range f.exits {
-				if e.to != none {
-					r.callers = append(r.callers, caller{e.to, f, true})
-				}
-			}
-		}
-		order := sortedBy(len(r.callers), func(i int) uint64 { return uint64(r.callers[i].to) })
-		sorted := make([]caller, len(order))
-		for i, k := range order {
-			sorted[i] = r.callers[k]
-		}
-		r.callers = sorted
-	}
-	lo, _ := slices.BinarySearchFunc(r.callers, to, func(c caller, t uint32) int { return cmp.Compare(c.to, t) })
-	hi := lo
-	for hi < len(r.callers) && r.callers[hi].to == to {
-		hi++
-	}
-	return r.callers[lo:hi]
 }
 
 // mayLeave says whether f can pass control on to code that may return for it.

@@ -1,6 +1,7 @@
 package program
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime/debug"
@@ -30,52 +31,59 @@ func (p *fault) get() error {
 // broken is the error for a panic.
 func broken(v any) error { return fmt.Errorf("analysis broke down: %v\n%s", v, debug.Stack()) }
 
-// each calls f(worker, i) for every i below n on up to workers goroutines, in
-// chunks, and stops early when ctx ends. f must not depend on order.
-func each(ctx context.Context, workers, n, chunk int, f func(worker, i int)) error {
-	if workers <= 1 || n <= chunk {
-		for i := range n {
-			if i%chunk == 0 && ctx.Err() != nil {
-				return ctx.Err()
-			}
-			f(0, i)
-		}
-		return ctx.Err()
-	}
-	var next atomic.Int64
-	var wg sync.WaitGroup
+// crew runs f(0) to f(workers-1) at the same time. f leaves early when stop
+// says that another one broke down.
+func crew(workers int, f func(worker int, stop func() bool)) error {
 	var bad fault
+	stop := func() bool { return bad.err.Load() != nil }
+	run := func(w int) {
+		defer bad.catch()
+		f(w, stop)
+	}
+	if workers <= 1 {
+		run(0)
+		return bad.get()
+	}
+	var wg sync.WaitGroup
 	for w := range workers {
-		wg.Go(func() {
-			defer bad.catch()
-			for ctx.Err() == nil && bad.get() == nil {
-				lo := int(next.Add(int64(chunk))) - chunk
-				if lo >= n {
-					return
-				}
-				for i := lo; i < min(n, lo+chunk); i++ {
-					f(w, i)
-				}
-			}
-		})
-	}
-	wg.Wait()
-	if err := bad.get(); err != nil {
-		return err
-	}
-	return ctx.Err()
-}
-
-// together runs the functions at the same time.
-func together(fs ...func()) error {
-	var wg sync.WaitGroup
-	var bad fault
-	for _, f := range fs {
-		wg.Go(func() {
-			defer bad.catch()
-			f()
-		})
+		wg.Go(func() { run(w) })
 	}
 	wg.Wait()
 	return bad.get()
+}
+
+// each calls f(worker, i) for every i below n on up to workers goroutines, in
+// chunks, and stops early when ctx ends. f must not depend on order.
+func each(ctx context.Context, workers, n, chunk int, f func(worker, i int)) error {
+	var next atomic.Int64
+	err := crew(min(workers, (n+chunk-1)/chunk), func(w int, stop func() bool) {
+		for ctx.Err() == nil && !stop() {
+			lo := int(next.Add(int64(chunk))) - chunk
+			if lo >= n {
+				return
+			}
+			for i := lo; i < min(n, lo+chunk); i++ {
+				f(w, i)
+			}
+		}
+	})
+	return cmp.Or(err, ctx.Err())
+}
+
+// shardSize is how many items one goroutine takes at a time when their order is
+// kept: few enough to share evenly, many enough to make few lists.
+const shardSize = 128
+
+// shards is the number of shards of n items.
+func (r *recovery) shards(n int) int { return (n + shardSize - 1) / shardSize }
+
+// eachShard calls f for every run of shardSize items, [lo, hi).
+func (r *recovery) eachShard(n int, f func(worker, shard, lo, hi int)) error {
+	return each(r.ctx, r.workers, r.shards(n), 1, func(w, s int) { f(w, s, s*shardSize, min(n, (s+1)*shardSize)) })
+}
+
+// together runs the functions at the same time, or one after the other where
+// there is one worker.
+func together(workers int, fs ...func()) error {
+	return each(context.Background(), workers, len(fs), 1, func(_, i int) { fs[i]() })
 }

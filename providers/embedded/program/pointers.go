@@ -194,11 +194,11 @@ func (r *recovery) misaligned(o uint32) int {
 
 // ownedBytes is the set of bytes of all walked blocks.
 func (r *recovery) ownedBytes() bitset {
-	b := newBitset(r.sp.size)
-	for _, f := range r.funcs {
-		for _, k := range f.blocks {
-			b.setRange(k.start, k.end)
+	b := newBitset(r.sp.size + regionGuard)
+	_ = each(r.ctx, r.workers, len(r.funcs), 64, func(_, i int) {
+		for _, k := range r.funcs[i].blocks {
+			b.shareRange(k.start, k.end)
 		}
-	}
+	})
 	return b
 }

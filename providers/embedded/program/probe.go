@@ -256,16 +256,34 @@ func (r *recovery) instBefore(f *fn, i int, off uint32) (last uint32, pad bool) 
 
 // jumpTargets are the targets of the direct jumps of f, sorted.
 func (r *recovery) jumpTargets(f *fn) []uint32 {
-	if f.jumped == nil {
-		f.jumped = []uint32{}
-		for k := range f.blocks {
-			if t := f.blocks[k].last; r.d.kind(t) == kindJump || r.d.kind(t) == kindCond {
-				if x := r.d.target(t); x != none {
-					f.jumped = append(f.jumped, x)
-				}
+	r.listTargets(f)
+	return f.jumped
+}
+
+// branchTargets are those of the conditional ones.
+func (r *recovery) branchTargets(f *fn) []uint32 {
+	r.listTargets(f)
+	return f.branched
+}
+
+func (r *recovery) listTargets(f *fn) {
+	if f.jumped != nil {
+		return
+	}
+	f.jumped = []uint32{}
+	for k := range f.blocks {
+		t := f.blocks[k].last
+		kind := r.d.kind(t)
+		if kind != kindJump && kind != kindCond {
+			continue
+		}
+		if x := r.d.target(t); x != none {
+			f.jumped = append(f.jumped, x)
+			if kind == kindCond {
+				f.branched = append(f.branched, x)
 			}
 		}
-		slices.Sort(f.jumped)
 	}
-	return f.jumped
+	slices.Sort(f.jumped)
+	slices.Sort(f.branched)
 }

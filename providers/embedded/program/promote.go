@@ -17,67 +17,105 @@ import (
 // splitJumps finds such targets.
 func (r *recovery) splitJumps() (bool, error) {
 	var open []*fn
-	once, twice := newBitset(r.sp.size), newBitset(r.sp.size)
 	for _, f := range r.funcs {
-		if len(f.extents) > 0 || r.stubs[f.entry] {
-			continue
-		}
-		open = append(open, f)
-		for i := range f.blocks {
-			if o := f.blocks[i].start; once.has(o) {
-				twice.set(o)
-			} else {
-				once.set(o)
-			}
+		if len(f.extents) == 0 && !r.stubs.has(f.entry) {
+			open = append(open, f)
 		}
 	}
 	if len(open) == 0 {
 		return false, nil
 	}
-	align := r.usualAlignment()
-	got := make([][]jumpSplit, len(open))
-	err := each(r.ctx, r.workers, len(open), 8, func(_, i int) {
-		if f := open[i]; r.splitStale(f, twice) {
-			got[i] = r.splitsOf(f, twice, align)
-			f.split = len(got[i]) == 0
+	once, twice := newBitset(r.sp.size+regionGuard), newBitset(r.sp.size+regionGuard)
+	err := each(r.ctx, r.workers, len(open), 64, func(_, i int) {
+		for _, b := range open[i].blocks {
+			if !once.claim(b.start) {
+				twice.share(b.start)
+			}
 		}
 	})
 	if err != nil {
 		return false, err
 	}
-	r.recent = newBitset(r.sp.size)
+	changed := slices.Clone(twice) // whether places are shared, since the last time
+	for i := range r.shared {
+		changed[i] ^= r.shared[i]
+	}
+	r.shared = twice
+	listed := changed.members()
+	align := r.usualAlignment()
+	got := make([][]jumpSplit, len(open))
+	err = each(r.ctx, r.workers, len(open), 8, func(_, i int) {
+		if f := open[i]; r.splitStale(f, changed, listed) {
+			got[i] = r.splitsOf(f, twice, align)
+			f.split, f.after = len(got[i]) == 0, r.startAfter(f)
+		}
+	})
+	if err != nil {
+		return false, err
+	}
+	splits := slices.Concat(got...)
+	slices.SortStableFunc(splits, func(a, b jumpSplit) int { return cmp.Compare(a.to, b.to) })
 	var fresh []uint32
-	for _, g := range got {
-		for _, s := range g {
-			if r.add(s.to, ByJump, r.sp.addr(s.from)) {
-				fresh = append(fresh, s.to)
-			}
+	known := len(r.funcs)
+	for _, s := range splits {
+		if r.rejected[s.to] {
+			continue
+		}
+		if r.holds(r.funcs[:known], s.to) {
+			r.rejected[s.to] = true
+		} else if r.add(s.to, ByJump, r.sp.addr(s.from)) {
+			fresh = append(fresh, s.to)
 		}
 	}
 	if len(fresh) == 0 {
 		return false, nil
 	}
-	slices.Sort(fresh)
 	r.settle(fresh)
 	return true, r.d.run(r.ctx, r.workers, fresh)
 }
 
-// splitStale says whether the answer for f may have changed since it was last
-// asked: f was walked again, a start was added among its blocks, or it shares
-// some.
-func (r *recovery) splitStale(f *fn, shared bitset) bool {
-	if !f.split || r.recent == nil {
+// holds says whether the function right before t runs on into t, not behind a
+// call, or jumps there conditionally: what another function jumps to is a block
+// of it. funcs are those in order.
+func (r *recovery) holds(funcs []*fn, t uint32) bool {
+	k, _ := slices.BinarySearchFunc(funcs, t, func(f *fn, t uint32) int { return cmp.Compare(f.entry, t) })
+	if k == 0 {
+		return false
+	}
+	f := funcs[k-1]
+	i := f.blockStart(t)
+	if i <= 0 || r.startAfter(f) < t {
+		return false
+	}
+	if _, branch := slices.BinarySearch(r.branchTargets(f), t); branch {
 		return true
 	}
-	lo, hi := f.entry, f.entry
-	for i := range f.blocks {
-		b := &f.blocks[i]
-		lo, hi = min(lo, b.start), max(hi, b.end)
-		if shared.has(b.start) {
-			return true
+	if f.blocks[i-1].end != t {
+		return false
+	}
+	b := &f.blocks[i-1]
+	falls := false
+	for a := b.start; a < b.end; a += max(1, r.d.size(a)) {
+		switch r.d.kind(a) {
+		case kindNop:
+		case kindNext, kindCond:
+			falls = true
+		default:
+			falls = false
 		}
 	}
-	return r.recent.next(lo, hi) < hi
+	return falls
+}
+
+// splitStale says whether the answer for f may have changed since it was last
+// asked: f was walked again, another start is the next one behind it, or which
+// of its blocks it shares changed.
+func (r *recovery) splitStale(f *fn, changed bitset, listed []uint32) bool {
+	if !f.split || f.after != r.startAfter(f) {
+		return true
+	}
+	k, _ := slices.BinarySearch(listed, f.lo)
+	return k < len(listed) && listed[k] < f.hi && slices.ContainsFunc(f.blocks, func(b block) bool { return changed.has(b.start) })
 }
 
 type jumpSplit struct{ from, to uint32 }
@@ -113,24 +151,19 @@ func (r *recovery) splitsOf(f *fn, shared bitset, align uint32) []jumpSplit {
 	cands = slices.CompactFunc(cands, func(a, b jumpSplit) bool { return a.to == b.to })
 	r.computeHeights(f)
 	r.effort.Add(f.cost)
+	sp := newSplitter(r, f, after)
 	for budget := splitBudget + 32*len(f.blocks); len(cands) > 0 && budget > 0; {
-		stops := make([]bool, len(f.blocks))
-		for _, c := range cands {
-			stops[f.blockStart(c.to)] = true
-		}
-		first := r.frontier(f, cands)
-		if len(first) == 0 {
-			return nil
-		}
-		budget -= len(f.blocks) * (len(first) + 1)
-		r.effort.Add(int64(len(f.blocks)) * int64(len(first)+1))
+		first := sp.frontier(cands)
 		var out []jumpSplit
 		for _, c := range first {
-			if r.separable(f, c.to, after, stops) {
+			if sp.separable(c.to) {
 				out = append(out, c)
 			}
 		}
-		if len(out) > 0 {
+		budget -= sp.work
+		r.effort.Add(int64(sp.work))
+		sp.work = 0
+		if len(first) == 0 || len(out) > 0 {
 			return out
 		}
 		cands = slices.DeleteFunc(cands, func(c jumpSplit) bool { return slices.Contains(first, c) })
@@ -145,42 +178,6 @@ const splitBudget = 1 << 20
 // startAfter is the first function start behind f's entry in its region.
 func (r *recovery) startAfter(f *fn) uint32 {
 	return r.starts.next(f.entry+1, r.sp.at(f.entry).end())
-}
-
-// frontier keeps the candidates that the entry reaches without passing through
-// another one: what lies behind a split is judged once it is a function.
-func (r *recovery) frontier(f *fn, cands []jumpSplit) []jumpSplit {
-	ei := f.blockStart(f.entry)
-	if ei < 0 {
-		return nil
-	}
-	const seen, stop, met = 1, 2, 4
-	mark := make([]uint8, len(f.blocks))
-	for _, c := range cands {
-		mark[f.blockStart(c.to)] |= stop
-	}
-	stack := []int{ei}
-	mark[ei] |= seen
-	for len(stack) > 0 {
-		i := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		r.succ(f, &f.blocks[i], func(to uint32, _ EdgeKind) {
-			j := f.blockStart(to)
-			if mark[j]&stop != 0 {
-				mark[j] |= met
-			} else if mark[j]&seen == 0 {
-				mark[j] |= seen
-				stack = append(stack, j)
-			}
-		})
-	}
-	var out []jumpSplit
-	for _, c := range cands {
-		if mark[f.blockStart(c.to)]&met != 0 {
-			out = append(out, c)
-		}
-	}
-	return out
 }
 
 // behindPadding says whether t is aligned and the bytes before it are padding
@@ -227,54 +224,126 @@ func isPadding(b []byte, in *isa.Inst) bool {
 	return len(b) >= 4 && b[0]|b[1]|b[2]|b[3] == 0
 }
 
-// separable says whether the blocks t reaches are apart from those reached
-// without it, and every way to t is a jump made at entry height. stops marks
-// the blocks other candidates start, which both sides leave alone.
-func (r *recovery) separable(f *fn, t, after uint32, stops []bool) bool {
+// splitter judges the candidates of one function over the graph of its blocks.
+type splitter struct {
+	r     *recovery
+	f     *fn
+	after uint32
+	entry int
+	first []int32 // by block: its first edge
+	edges []splitEdge
+	mark  []uint8
+	last  uint32 // start of the last block that the entry reaches
+	stack []int32
+	work  int // blocks looked at
+}
+
+type splitEdge struct {
+	to   int32
+	kind EdgeKind
+}
+
+const (
+	markStop    uint8 = 1 << iota // a candidate starts here: both sides leave it alone
+	markReached                   // by the entry, not through a candidate
+	markMet                       // a candidate that the entry reaches
+	markBuilt                     // and by something other than a tail call
+	markApart                     // by the candidate that is judged
+)
+
+func newSplitter(r *recovery, f *fn, after uint32) *splitter {
 	n := len(f.blocks)
-	ti, ei := f.blockStart(t), f.blockStart(f.entry)
-	if ti < 0 || ei < 0 || n > 1<<16 {
-		return false
+	s := &splitter{r: r, f: f, after: after, entry: f.blockStart(f.entry), first: make([]int32, n+1), edges: make([]splitEdge, 0, n+n/2), mark: make([]uint8, n)}
+	for i := range f.blocks {
+		s.first[i] = int32(len(s.edges))
+		r.succ(f, &f.blocks[i], func(to uint32, kind EdgeKind) {
+			s.edges = append(s.edges, splitEdge{int32(f.blockStart(to)), kind})
+		})
 	}
-	mark := make([]uint8, n)
-	ok := true
-	apart := t < f.entry || after < t
-	reach := func(from int, bit uint8) {
-		stack := []int{from}
-		mark[from] |= bit
-		for len(stack) > 0 {
-			i := stack[len(stack)-1]
-			stack = stack[:len(stack)-1]
-			b := &f.blocks[i]
-			r.succ(f, b, func(to uint32, kind EdgeKind) {
-				j := f.blockStart(to)
-				if bit == 2 && j == ei && kind != EdgeFall {
-					return // a tail call back
+	s.first[n] = int32(len(s.edges))
+	return s
+}
+
+func (s *splitter) apart(t uint32) bool { return t < s.f.entry || s.after < t }
+
+// frontier keeps the candidates that the entry reaches without passing through
+// another one: what lies behind a split is judged once it is a function.
+func (s *splitter) frontier(cands []jumpSplit) []jumpSplit {
+	if s.entry < 0 {
+		return nil
+	}
+	clear(s.mark)
+	s.work += len(s.mark)
+	for _, c := range cands {
+		s.mark[s.f.blockStart(c.to)] |= markStop
+	}
+	s.last = 0
+	s.stack = append(s.stack[:0], int32(s.entry))
+	s.mark[s.entry] |= markReached
+	for len(s.stack) > 0 {
+		i := s.stack[len(s.stack)-1]
+		s.stack = s.stack[:len(s.stack)-1]
+		b := &s.f.blocks[i]
+		s.last = max(s.last, b.start)
+		for _, e := range s.edges[s.first[i]:s.first[i+1]] {
+			switch m := &s.mark[e.to]; {
+			case *m&markStop != 0:
+				*m |= markMet
+				if *m&markBuilt == 0 && !s.r.mayTailCall(s.f, b, e.kind, s.apart(s.f.blocks[e.to].start)) {
+					*m |= markBuilt
 				}
-				if stops[j] {
-					if j == ti && bit == 1 {
-						ok = ok && r.mayTailCall(f, b, kind, apart)
-					}
-					return
-				}
-				if mark[j]&bit == 0 {
-					mark[j] |= bit
-					stack = append(stack, j)
-				}
-			})
+			case *m&markReached == 0:
+				*m |= markReached
+				s.stack = append(s.stack, e.to)
+			}
 		}
 	}
-	reach(ei, 1)
-	if !ok {
-		return false
-	}
-	reach(ti, 2)
-	for i, m := range mark {
-		if m == 3 || m == 1 && !apart && f.blocks[i].start > t {
-			return false // shared, or the function goes on behind t
+	var out []jumpSplit
+	for _, c := range cands {
+		if s.mark[s.f.blockStart(c.to)]&markMet != 0 {
+			out = append(out, c)
 		}
 	}
-	return mark[ei]&2 == 0 && (apart || r.opensFrame(t) || r.jumpsNext(f, t))
+	return out
+}
+
+// separable says whether the blocks t reaches are apart from those reached
+// without it, and every way to t is a jump made at entry height.
+func (s *splitter) separable(t uint32) bool {
+	ti := s.f.blockStart(t)
+	apart := s.apart(t)
+	if ti < 0 || ti == s.entry || len(s.f.blocks) > 1<<16 || s.mark[ti]&markBuilt != 0 || !apart && s.last > t {
+		return false // or the function goes on behind t
+	}
+	if !apart && !s.r.opensFrame(t) && !s.r.jumpsNext(s.f, t) {
+		return false
+	}
+	s.stack = append(s.stack[:0], int32(ti))
+	seen := append([]int32(nil), int32(ti))
+	s.mark[ti] |= markApart
+	shared := false
+	for len(s.stack) > 0 && !shared {
+		i := s.stack[len(s.stack)-1]
+		s.stack = s.stack[:len(s.stack)-1]
+		for _, e := range s.edges[s.first[i]:s.first[i+1]] {
+			m := &s.mark[e.to]
+			switch {
+			case int(e.to) == s.entry && e.kind != EdgeFall: // a tail call back
+			case *m&(markStop|markApart) != 0:
+			case *m&markReached != 0:
+				shared = true
+			default:
+				*m |= markApart
+				s.stack = append(s.stack, e.to)
+				seen = append(seen, e.to)
+			}
+		}
+	}
+	for _, i := range seen {
+		s.mark[i] &^= markApart
+	}
+	s.work += len(seen)
+	return !shared
 }
 
 // mayTailCall says whether an edge can be a tail call.

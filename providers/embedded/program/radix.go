@@ -1,5 +1,7 @@
 package program
 
+import "slices"
+
 // sortedBy returns the indices below n in the order of their keys, equal keys
 // by index: a radix sort over the bits in which the keys differ.
 func sortedBy(n int, key func(int) uint64) []uint32 {
@@ -36,4 +38,24 @@ func sortedBy(n int, key func(int) uint64) []uint32 {
 		out[i] = a[i].i
 	}
 	return out
+}
+
+// mergeSorted merges two sorted lists, in the place of the first if it can.
+func mergeSorted[T any](a, b []T, order func(a, b T) int) []T {
+	if len(a) == 0 || len(b) == 0 || order(a[len(a)-1], b[0]) <= 0 {
+		return append(a, b...)
+	}
+	i, j := len(a)-1, len(b)-1
+	b = slices.Clone(b) // which may lie right behind a
+	a = append(a, b...)
+	for k := len(a) - 1; j >= 0; k-- {
+		if i >= 0 && order(a[i], b[j]) > 0 {
+			a[k] = a[i]
+			i--
+		} else {
+			a[k] = b[j]
+			j--
+		}
+	}
+	return a
 }

@@ -52,16 +52,15 @@ type recovery struct {
 	budget  walkBudget
 	effort  atomic.Int64 // instructions walked and blocks judged so far, all rounds together
 	vouched bitset       // those that something other than unwind data names
-	why     map[uint32]why
-	covered bitset // bytes inside extents that tables state
+	covered bitset       // bytes inside extents that tables state
 	extents []extent
 	parts   map[uint32]uint32 // part entry → parent entry; a parent of none is unknown
-	stubs   map[uint32]bool   // linker stubs
+	stubs   bitset            // linker stubs
 	alts    map[uint32]bool   // called addresses inside another function's extent
 
 	callSites   []extent // owner is the landing pad
 	noRet       bitset
-	goTable     map[uint32]bool // functions of Go's table
+	goTable     bitset          // functions of Go's table
 	resumed     map[uint32]bool // functions that return by way of a scheduler
 	deferReturn uint32          // the function of that name, or none
 	noRetSite   map[uint32]bool // calls seen to be followed by no code of the function
@@ -70,15 +69,21 @@ type recovery struct {
 	tableAddrs []uint64
 	relocs     []object.Relocation // with a target, sorted by address
 
-	funcs   []*fn // sorted by entry
-	dirty   []*fn // to be walked
-	callers []caller
-	byEntry map[uint32]*fn
-	walkers []walker
+	funcs     []*fn // sorted by entry
+	dirty     []*fn // to be walked
+	byEntry   map[uint32]*fn
+	slab      []fn // the next functions
+	callers   callerIndex
+	called    bitset      // targets of direct calls of functions, and of calls that were lost since
+	callsLost atomic.Bool // a function lost a call since called was made
+	walkers   []walker
+	finders   []tableFinder
+	scanners  []refScanner
 
 	pointers    []pointer
 	havePointer bool
-	recent      bitset          // starts added since tail calls were last looked for
+	pointed     bitset          // where they lead; nil until asked for
+	shared      bitset          // block starts of several functions, when tail calls were last looked for
 	taken       []pointer       // code addresses taken by code, outside stated extents
 	readAt      bitset          // code bytes that code reads as data
 	rejected    map[uint32]bool // starts judged and refused
@@ -115,23 +120,34 @@ func (r *recovery) relocated(addr uint64) (uint64, bool) {
 	return 0, false
 }
 
+const fnSlab = 128 // functions made at a time
+
+// evidence is that for the function at off, which is one.
+func (r *recovery) evidence(off uint32) Evidence {
+	if f := r.byEntry[off]; f != nil {
+		return f.why.ev
+	}
+	return ByStub
+}
+
 // add makes off a function start and says whether it was new.
 func (r *recovery) add(off uint32, ev Evidence, from uint64) bool {
 	if off == none {
 		return false
 	}
-	if old, ok := r.why[off]; ok {
-		if ev < old.ev {
-			r.why[off] = why{ev, from}
+	if old := r.byEntry[off]; old != nil {
+		if ev < old.why.ev {
+			old.why = why{ev, from}
 		}
 		return false
 	}
-	r.why[off] = why{ev, from}
 	r.starts.set(off)
-	if r.recent != nil {
-		r.recent.set(off)
+	if len(r.slab) == 0 {
+		r.slab = make([]fn, fnSlab)
 	}
-	f := &fn{entry: off}
+	f := &r.slab[0]
+	r.slab = r.slab[1:]
+	f.entry, f.why = off, why{ev, from}
 	r.touch(f)
 	r.byEntry[off] = f
 	r.funcs = append(r.funcs, f)
@@ -174,112 +190,130 @@ func (r *recovery) sortFuncs() {
 // hold a fresh start.
 func (r *recovery) settle(fresh []uint32) {
 	r.sortFuncs()
-	set := newBitset(r.sp.size)
-	for _, o := range fresh {
-		set.set(o)
-	}
-	cut := make([]bool, len(r.funcs))
-	_ = each(r.ctx, r.workers, len(r.funcs), 256, func(_, i int) {
-		for k := range r.funcs[i].blocks {
-			if b := &r.funcs[i].blocks[k]; set.next(b.start, b.end) < b.end {
-				cut[i] = true
-				return
-			}
+	fresh = slices.Sorted(slices.Values(fresh))
+	for _, f := range r.funcs {
+		k, _ := slices.BinarySearch(fresh, f.lo)
+		if k == len(fresh) || fresh[k] >= f.hi {
+			continue
 		}
-	})
-	for i, f := range r.funcs {
-		if cut[i] {
-			r.touch(f)
+		for i := range f.blocks {
+			b := &f.blocks[i]
+			if j, _ := slices.BinarySearch(fresh[k:], b.start); k+j < len(fresh) && fresh[k+j] < b.end {
+				r.touch(f)
+				break
+			}
 		}
 	}
 }
 
 // dropAll removes function starts.
 func (r *recovery) dropAll(offs []uint32) {
-	if len(offs) == 0 {
-		return
+	if len(offs) > 0 {
+		r.take(offs)
+		r.sweep()
 	}
-	gone := make(map[*fn]bool, len(offs))
+}
+
+// take removes function starts; the functions stay listed until sweep.
+func (r *recovery) take(offs []uint32) {
 	for _, off := range offs {
 		r.starts.clear(off)
-		if r.recent != nil {
-			r.recent.set(off)
-		}
 		f := r.byEntry[off]
 		if f == nil {
 			continue
 		}
 		r.budget.used.Add(-f.cost)
-		gone[f] = true
-		delete(r.why, off)
+		f.gone = true
+		r.callsLost.Store(true)
 		delete(r.byEntry, off)
 	}
-	r.funcs = slices.DeleteFunc(r.funcs, func(f *fn) bool { return gone[f] })
+}
+
+func (r *recovery) sweep() {
+	r.funcs = slices.DeleteFunc(r.funcs, func(f *fn) bool { return f.gone })
+}
+
+// takeDirty returns the functions that are to be walked, and empties their list.
+func (r *recovery) takeDirty() []*fn {
+	walk := slices.DeleteFunc(r.dirty, func(f *fn) bool { return f.gone })
+	r.dirty = nil
+	return walk
 }
 
 // demote takes back starts that weak evidence suggested and a walk refutes:
-// the function right before runs into them, or jumps to them conditionally.
+// the function right before runs into them, or jumps to them conditionally. A
+// function that runs on through what was one is walked and judged again at once.
 func (r *recovery) demote() (bool, error) {
-	var out []uint32
-	for _, f := range r.funcs {
-		if len(f.exits) == 0 {
-			continue
+	changed := false
+	for judge := r.funcs; len(judge) > 0; {
+		var out []uint32
+		for _, f := range judge {
+			out = r.refuted(out, f)
 		}
-		after := r.startAfter(f)
-		for _, e := range f.exits {
-			if e.to == none || e.to <= f.entry || !r.starts.has(e.to) || e.kind != exitFall && e.kind != exitCond {
-				continue
+		if len(out) == 0 {
+			break
+		}
+		changed = true
+		slices.Sort(out)
+		out = slices.Compact(out)
+		for _, o := range out {
+			r.rejected[o] = true
+			r.refused[o] = 2 * maxRefusals
+			for _, c := range r.callersOf(o) {
+				if c.exit {
+					r.touch(c.from)
+				}
 			}
-			ev := r.why[e.to].ev
-			if len(f.extents) > 0 && !f.inside(e.to) {
-				continue // stated to be outside
-			}
-			if r.met.has(e.to) || ev < ByPointer || e.kind == exitCond && ev != ByJump && ev != ByGap {
-				continue
-			}
-			if after == e.to {
-				out = append(out, e.to)
-				r.touch(f)
-			}
+		}
+		r.take(out)
+		judge = r.takeDirty()
+		if crowded, err := r.walkAll(judge); crowded || err != nil {
+			return true, err
 		}
 	}
-	slices.Sort(out)
-	out = slices.Compact(out)
-	r.dropAll(out)
-	for _, o := range out {
-		r.rejected[o] = true
-		r.refused[o] = 2 * maxRefusals
-	}
-	if len(out) == 0 {
+	if !changed {
 		return false, nil
 	}
+	r.sweep()
 	for o, n := range r.refused { // what they refused is judged again
 		if n < 2*maxRefusals {
 			delete(r.refused, o)
 		}
 	}
-	for _, f := range r.funcs {
-		for _, e := range f.exits {
-			if _, gone := slices.BinarySearch(out, e.to); gone {
-				r.touch(f)
-			}
+	return true, nil
+}
+
+// refuted appends the starts that the walk of f refutes, and has f walked again.
+func (r *recovery) refuted(out []uint32, f *fn) []uint32 {
+	for _, e := range f.exits {
+		if e.kind != exitFall && e.kind != exitCond || e.to == none || e.to <= f.entry || !r.starts.has(e.to) {
+			continue
+		}
+		ev := r.evidence(e.to)
+		if len(f.extents) > 0 && !f.inside(e.to) {
+			continue // stated to be outside
+		}
+		if r.met.has(e.to) || ev < ByPointer || e.kind == exitCond && ev != ByJump && ev != ByGap {
+			continue
+		}
+		if r.startAfter(f) == e.to {
+			out = append(out, e.to)
+			r.touch(f)
 		}
 	}
-	return true, nil
+	return out
 }
 
 // own walks dirty functions, follows calls to new functions and infers which
 // do not return, until nothing changes.
 func (r *recovery) own() error {
-	r.callers = nil
 	prunes := 0
 	for {
 		tired := r.tired()
 		if fresh := r.decodedCalls(); len(fresh) > 0 {
 			r.settle(fresh)
 		}
-		walked := slices.DeleteFunc(r.dirty, func(f *fn) bool { return r.byEntry[f.entry] != f })
-		r.dirty = nil
+		walked := r.takeDirty()
 		if len(walked) == 0 {
 			if prunes++; prunes > maxPrunes || !r.prune() {
 				return r.ctx.Err()
@@ -290,7 +324,6 @@ func (r *recovery) own() error {
 			return err
 		}
 		if crowded {
-			r.callers = nil
 			continue
 		}
 		r.progress("functions", len(r.funcs), 0)
@@ -299,7 +332,6 @@ func (r *recovery) own() error {
 		}
 		if fresh := r.callees(walked); len(fresh) > 0 {
 			r.settle(fresh)
-			r.callers = nil
 			r.effort.Add(int64(r.sp.size/roundShare) + int64(len(r.funcs)))
 			if err := r.d.run(r.ctx, r.workers, fresh); err != nil {
 				return err
@@ -317,7 +349,7 @@ func (r *recovery) decodedCalls() []uint32 {
 	var fresh []uint32
 	for _, f := range r.d.pending {
 		t := f.target
-		if r.d.kind(f.off) != kindCall || t == none || r.starts.has(t) || r.covered.has(t) || r.rejected[t] || t == f.off+r.d.size(f.off) {
+		if r.starts.has(t) || r.rejected[t] {
 			continue
 		}
 		if r.add(t, ByCall, r.sp.addr(f.off)) {
@@ -331,37 +363,57 @@ func (r *recovery) decodedCalls() []uint32 {
 // prune drops functions whose only evidence is a call that no function owns,
 // once the walks have settled.
 func (r *recovery) prune() bool {
-	if !slices.ContainsFunc(r.funcs, func(f *fn) bool { return r.why[f.entry].ev == ByCall }) {
+	if !slices.ContainsFunc(r.funcs, func(f *fn) bool { return f.why.ev == ByCall }) {
 		return false
 	}
-	called := newBitset(r.sp.size)
-	for _, f := range r.funcs {
-		for _, c := range f.calls {
-			if t := r.d.target(c); t != none {
-				called.set(t)
-			}
-		}
-	}
-	gone := newBitset(r.sp.size)
+	r.countCalls()
 	var out []uint32
 	for _, f := range r.funcs {
-		if r.why[f.entry].ev == ByCall && !called.has(f.entry) {
+		if f.why.ev == ByCall && !r.called.has(f.entry) {
 			out = append(out, f.entry)
-			gone.set(f.entry)
 		}
 	}
 	if len(out) == 0 {
 		return false
 	}
 	r.dropAll(out)
+	r.touchLeaving(out)
+	return true
+}
+
+// touchLeaving has all functions walked again that leave for one of the places,
+// which are sorted.
+func (r *recovery) touchLeaving(places []uint32) {
+	if len(places) == 0 {
+		return
+	}
+	lo, hi := places[0], places[len(places)-1]
 	for _, f := range r.funcs {
 		for _, e := range f.exits {
-			if e.to != none && gone.has(e.to) {
+			if e.to < lo || e.to > hi {
+				continue
+			}
+			if _, ok := slices.BinarySearch(places, e.to); ok {
 				r.touch(f)
+				break
 			}
 		}
 	}
-	return true
+}
+
+// countCalls brings called up to date: walks add to it what they find.
+func (r *recovery) countCalls() {
+	if !r.callsLost.Swap(false) {
+		return
+	}
+	clear(r.called)
+	for _, f := range r.funcs {
+		for _, c := range f.calls {
+			if c.target != none {
+				r.called.set(c.target)
+			}
+		}
+	}
 }
 
 // callees adds the targets of calls, and of jumps that leave an extent a
@@ -370,15 +422,15 @@ func (r *recovery) callees(walked []*fn) []uint32 {
 	var fresh []uint32
 	for _, f := range walked {
 		for _, c := range f.calls {
-			t := r.d.target(c)
-			if t == none || r.starts.has(t) || t == c+r.d.size(c) {
+			t := c.target
+			if t == none || r.starts.has(t) || t == c.off+r.d.size(c.off) {
 				continue
 			}
 			if r.covered.has(t) {
 				r.alts[t] = true
 				continue
 			}
-			if r.add(t, ByCall, r.sp.addr(c)) {
+			if r.add(t, ByCall, r.sp.addr(c.off)) {
 				fresh = append(fresh, t)
 			}
 		}

@@ -58,6 +58,9 @@ type refScanner struct {
 	refs  []codeRef
 	sites []site
 	insns int
+
+	ranges   []span
+	emitting emitting
 }
 
 const refPasses = 6
@@ -332,9 +335,8 @@ func (r *recovery) takenAddresses() ([]pointer, error) {
 		}
 	}
 	got, reads := make([][]pointer, len(todo)), make([][]uint32, len(todo))
-	scanners := make([]refScanner, r.workers)
 	err := each(r.ctx, r.workers, len(todo), 8, func(w, i int) {
-		s := &scanners[w]
+		s := &r.scanners[w]
 		s.refs, s.sites = s.refs[:0], s.sites[:0]
 		r.scan(s, todo[i], true)
 		todo[i].read = true

@@ -1,6 +1,7 @@
 package program
 
 import (
+	"cmp"
 	"slices"
 
 	"rea/providers/embedded/isa"
@@ -8,43 +9,53 @@ import (
 
 // findGaps classifies the code bytes no function owns, and finds overlapping
 // instructions.
-func (r *recovery) findGaps(p *Program) {
+func (r *recovery) findGaps(p *Program) error {
 	owned := newBitset(r.sp.size)
 	for _, g := range p.Ranges {
 		if lo := r.sp.off(g.Start); lo != none {
 			owned.setRange(lo, r.sp.endOff(lo, g.End-g.Start))
 		}
 	}
+	var gaps []span
 	for i := range r.sp.regions {
 		g := &r.sp.regions[i]
-		for lo := g.base; lo < g.end(); {
-			lo = owned.nextClear(lo, g.end())
+		for lo := owned.nextClear(g.base, g.end()); lo < g.end(); {
 			hi := owned.next(lo, g.end())
-			for a := lo; a < hi; {
-				e := r.skipPadding(a, hi)
-				if e > a {
-					p.Gaps = append(p.Gaps, Gap{r.rangeOf(a, e), GapPadding})
-					a = e
-					continue
-				}
-				e, kind := r.residue(a, hi)
-				p.Gaps = append(p.Gaps, Gap{r.rangeOf(a, e), kind})
-				a = e
-			}
-			lo = hi
+			gaps = append(gaps, span{lo, hi})
+			lo = owned.nextClear(hi, g.end())
 		}
 	}
-	r.findOverlaps(p)
-	slices.SortFunc(p.Unresolved, func(a, b Unresolved) int {
-		if a.Addr != b.Addr {
-			if a.Addr < b.Addr {
-				return -1
-			}
-			return 1
+	found := make([][]Gap, r.shards(len(gaps)))
+	err := r.eachShard(len(gaps), func(_, k, lo, hi int) {
+		for _, g := range gaps[lo:hi] {
+			found[k] = r.judgeResidue(found[k], g)
 		}
-		return int(a.Kind) - int(b.Kind)
+	})
+	if err != nil {
+		return err
+	}
+	p.Gaps = slices.Concat(found...)
+	if err := r.findOverlaps(p); err != nil {
+		return err
+	}
+	slices.SortFunc(p.Unresolved, func(a, b Unresolved) int {
+		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.Kind, b.Kind))
 	})
 	p.Unresolved = slices.Compact(p.Unresolved)
+	return nil
+}
+
+// judgeResidue appends the pieces of one gap.
+func (r *recovery) judgeResidue(out []Gap, g span) []Gap {
+	for a := g.lo; a < g.hi; {
+		e, kind := r.skipPadding(a, g.hi), GapPadding
+		if e == a {
+			e, kind = r.residue(a, g.hi)
+		}
+		out = append(out, Gap{r.rangeOf(a, e), kind})
+		a = e
+	}
+	return out
 }
 
 func (r *recovery) rangeOf(lo, hi uint32) Range { return Range{r.sp.addr(lo), r.sp.addr(hi-1) + 1} }
@@ -71,20 +82,33 @@ func (r *recovery) residue(a, hi uint32) (uint32, GapKind) {
 	return hi, kind
 }
 
+// overlapPiece is how much code is searched at a time.
+const overlapPiece = 1 << 18
+
 // findOverlaps reports instructions that start inside others.
-func (r *recovery) findOverlaps(p *Program) {
+func (r *recovery) findOverlaps(p *Program) error {
 	if r.dec.Align() > 1 {
-		return
+		return nil
 	}
+	var pieces []span
 	for i := range r.sp.regions {
 		g := &r.sp.regions[i]
-		for a := p.starts.next(g.base, g.end()); a < g.end(); {
+		for lo := g.base; lo < g.end(); lo += overlapPiece {
+			pieces = append(pieces, span{lo, min(g.end(), lo+overlapPiece)})
+		}
+	}
+	found := make([][]Unresolved, len(pieces))
+	err := each(r.ctx, r.workers, len(pieces), 1, func(_, k int) {
+		end := r.sp.at(pieces[k].lo).end()
+		for a := p.starts.next(pieces[k].lo, pieces[k].hi); a < pieces[k].hi; {
 			n := r.d.size(a)
-			next := p.starts.next(a+1, g.end())
+			next := p.starts.next(a+1, end)
 			if n > 0 && next < a+n {
-				p.Unresolved = append(p.Unresolved, Unresolved{r.sp.addr(next), OverlappingCode})
+				found[k] = append(found[k], Unresolved{r.sp.addr(next), OverlappingCode})
 			}
 			a = next
 		}
-	}
+	})
+	p.Unresolved = append(p.Unresolved, slices.Concat(found...)...)
+	return err
 }

@@ -83,7 +83,7 @@ func (r *recovery) seedStubs(claims *[]claim) {
 		if o == none {
 			return
 		}
-		r.stubs[o] = true
+		r.stubs.set(o)
 		r.add(o, ByStub, 0)
 		if size > 0 {
 			*claims = append(*claims, claim{extent{span{o, r.sp.endOff(o, size)}, o}, -1})
@@ -94,7 +94,7 @@ func (r *recovery) seedStubs(claims *[]claim) {
 	}
 	for _, im := range r.im.Imports {
 		if im.Stub != 0 {
-			if o := r.sp.off(im.Stub); o != none && !r.stubs[o] {
+			if o := r.sp.off(im.Stub); o != none && !r.stubs.has(o) {
 				put(im.Stub, 0)
 			}
 		}
@@ -140,7 +140,7 @@ func (r *recovery) seedHints(claims *[]claim) {
 		}
 		r.addSeed(o, k.ev)
 		if h.Source == object.FromPCLNTab {
-			r.goTable[o] = true
+			r.goTable.set(o)
 		}
 		if size > 0 && k.rank < 4 {
 			*claims = append(*claims, claim{extent{span{o, r.sp.endOff(o, size)}, o}, k.rank})
@@ -329,7 +329,7 @@ func (r *recovery) seedInner(claims []claim) {
 	var inner []uint32
 	for _, f := range r.funcs {
 		o := f.entry
-		if r.why[o].ev != ByUnwind || r.vouched.has(o) {
+		if f.why.ev != ByUnwind || r.vouched.has(o) {
 			continue
 		}
 		i, found := slices.BinarySearchFunc(named, o, func(c claim, o uint32) int { return cmp.Compare(c.lo, o) })
@@ -424,7 +424,7 @@ func (r *recovery) settleExtents(claims []claim) {
 		}
 		i := r.extentAt(f.entry)
 		e := &r.extents[i]
-		if ev := r.why[f.entry].ev; ev == ByPointer || ev == ByExport || ev == ByInit {
+		if ev := f.why.ev; ev == ByPointer || ev == ByExport || ev == ByInit {
 			continue
 		}
 		f.extents = []span{{f.entry, e.hi}}

@@ -34,6 +34,7 @@ func (r *region) end() uint32 { return r.base + uint32(len(r.data)) }
 type space struct {
 	regions []region
 	size    uint32
+	main    *region // the largest one, where most searches end
 }
 
 // newSpace collects the code sections or, where a file has none that hold its
@@ -92,11 +93,20 @@ func newSpace(im *object.Image, note func(string)) *space {
 		s.regions = append(s.regions, region{addr: r.Addr, base: s.size, data: b})
 		s.size += uint32(len(b)) + regionGuard
 	}
+	s.main = &region{}
+	for i := range s.regions {
+		if g := &s.regions[i]; len(g.data) > len(s.main.data) {
+			s.main = g
+		}
+	}
 	return s
 }
 
 // off returns the code offset of an address, or none.
 func (s *space) off(a uint64) uint32 {
+	if d := a - s.main.addr; d < uint64(len(s.main.data)) {
+		return s.main.base + uint32(d)
+	}
 	lo, hi := 0, len(s.regions)
 	for lo < hi {
 		m := int(uint(lo+hi) >> 1)
@@ -128,6 +138,9 @@ func (s *space) endOff(start uint32, size uint64) uint32 {
 
 // at returns the region of a code offset.
 func (s *space) at(off uint32) *region {
+	if off-s.main.base < uint32(len(s.main.data)) {
+		return s.main
+	}
 	lo, hi := 0, len(s.regions)
 	for lo < hi {
 		m := int(uint(lo+hi) >> 1)

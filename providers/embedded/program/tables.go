@@ -139,13 +139,16 @@ func (r *recovery) resolveTables() (bool, error) {
 		}
 	}
 	found := make([][]*table, len(todo))
-	finders := make([]tableFinder, r.workers)
 	err := each(r.ctx, r.workers, len(todo), 1, func(w, k int) {
-		f, tf := r.funcs[todo[k]], &finders[w]
-		tf.begin(r, f)
+		f, tf := r.funcs[todo[k]], &r.finders[w]
+		begun := false
 		for _, j := range f.indirect {
 			if t := r.tables[j]; t != nil && t.bounded {
 				continue
+			}
+			if !begun {
+				tf.begin(r, f)
+				begun = true
 			}
 			if t := r.findTable(tf, f, j); t != nil {
 				found[k] = append(found[k], t)

@@ -44,24 +44,29 @@ type exit struct {
 // fn is a function under recovery.
 type fn struct {
 	entry    uint32
+	lo, hi   uint32 // of its blocks
+	why      why
+	gone     bool   // taken back
 	extents  []span // sorted; empty when unknown
 	pads     []uint32
 	blocks   []block
 	exits    []exit
-	calls    []uint32 // direct call sites
+	calls    []flow   // direct calls
 	indirect []uint32 // indirect jump sites
 	heights  []height // of blocks, when computed
 	cost     int64    // instructions walked
 	ended    int      // so many of its exits do not return
 	order    []uint32 // its instructions and
-	jumped   []uint32 // jump targets, sorted, when asked for
+	jumped   []uint32 // jump targets, sorted, and
+	branched []uint32 // those of conditional jumps, when asked for
 	defers   uint8    // 1: it has no deferred calls, 2: it has
 	returns  bool     // a return instruction is reached
 	noReturn bool
 	dirty    bool
 	whole    bool // its holes were looked for since the last walk
 	holes    int
-	split    bool // no tail call to split off was found since the last walk
+	split    bool   // no tail call to split off was found since the last walk,
+	after    uint32 // when this was the next start
 	// holeStarts are the pads among pads that only a hole accounts for
 	holeStarts []uint32
 	scanned    bool // its jump tables were looked for since the last walk
@@ -101,6 +106,41 @@ type walker struct {
 	epoch   uint16
 	stack   []uint32
 	leaders []uint32
+
+	// what the walk at hand found, and places to keep it
+	blocks        []block
+	exits         []exit
+	calls         []flow
+	indirect      []uint32
+	blockStore    store[block]
+	exitStore     store[exit]
+	callStore     store[flow]
+	indirectStore store[uint32]
+
+	leads []caller // found since callers were last indexed
+}
+
+// store hands out slices cut from larger ones.
+type store[T any] struct{ free []T }
+
+const storeChunk = 1 << 12
+
+// keep returns a copy of list, in the place of old when that is large enough.
+func (s *store[T]) keep(old, list []T) []T {
+	n := len(list)
+	if n <= cap(old) {
+		return append(old[:0], list...)
+	}
+	if n > len(s.free) {
+		if n >= storeChunk/4 {
+			return slices.Clone(list)
+		}
+		s.free = make([]T, storeChunk)
+	}
+	out := s.free[:n:n]
+	s.free = s.free[n:]
+	copy(out, list)
+	return out
 }
 
 func (w *walker) begin(n uint32) {
@@ -113,13 +153,13 @@ func (w *walker) begin(n uint32) {
 		w.epoch = 1
 	}
 	w.stack, w.leaders = w.stack[:0], w.leaders[:0]
+	w.blocks, w.exits, w.calls, w.indirect = w.blocks[:0], w.exits[:0], w.calls[:0], w.indirect[:0]
 }
 
 // walk recomputes the blocks of f.
 func (r *recovery) walk(w *walker, f *fn) {
 	w.begin(r.sp.size)
-	f.blocks, f.exits, f.calls, f.indirect, f.heights = f.blocks[:0], f.exits[:0], f.calls[:0], f.indirect[:0], nil
-	f.ended, f.order, f.jumped = 0, nil, nil
+	f.heights, f.order, f.jumped, f.branched, f.ended = nil, nil, nil, nil, 0
 	f.returns, f.dirty, f.scanned, f.read, f.whole, f.split = false, false, false, false, false, false
 	w.stack = append(w.stack, f.entry)
 	for _, p := range f.pads {
@@ -133,10 +173,40 @@ func (r *recovery) walk(w *walker, f *fn) {
 		w.leaders = append(w.leaders, off)
 		r.walkFrom(w, f, off)
 	}
-	r.cutBlocks(w, f)
-	slices.SortFunc(f.exits, func(a, b exit) int { return int(int64(a.from) - int64(b.from)) })
-	slices.Sort(f.calls)
-	slices.Sort(f.indirect)
+	r.cutBlocks(w)
+	slices.SortFunc(w.exits, func(a, b exit) int { return int(int64(a.from) - int64(b.from)) })
+	slices.SortFunc(w.calls, func(a, b flow) int { return int(int64(a.off) - int64(b.off)) })
+	slices.Sort(w.indirect)
+	r.keep(w, f)
+}
+
+// keep gives f what the walk found, and tells the lists of who calls whom.
+func (r *recovery) keep(w *walker, f *fn) {
+	k := 0
+	for _, c := range w.calls {
+		for ; k < len(f.calls) && f.calls[k].off < c.off; k++ {
+			r.callsLost.Store(true)
+		}
+		if k < len(f.calls) && f.calls[k].off == c.off {
+			k++
+		} else if c.target != none {
+			r.called.share(c.target)
+		}
+	}
+	if k < len(f.calls) {
+		r.callsLost.Store(true)
+	}
+	if r.callers.made {
+		w.leads = leads(w.leads, f, w.calls, f.calls, w.exits, f.exits)
+	}
+	f.blocks = w.blockStore.keep(f.blocks, w.blocks)
+	f.exits = w.exitStore.keep(f.exits, w.exits)
+	f.calls = w.callStore.keep(f.calls, w.calls)
+	f.indirect = w.indirectStore.keep(f.indirect, w.indirect)
+	f.lo, f.hi = none, 0
+	for i := range f.blocks {
+		f.lo, f.hi = min(f.lo, f.blocks[i].start), max(f.hi, f.blocks[i].end)
+	}
 }
 
 func (r *recovery) walkFrom(w *walker, f *fn, off uint32) {
@@ -147,14 +217,14 @@ func (r *recovery) walkFrom(w *walker, f *fn, off uint32) {
 			return
 		}
 		if d.meta[off] == 0 {
-			f.exits = append(f.exits, exit{prev, none, exitLost})
+			w.exits = append(w.exits, exit{prev, none, exitLost})
 			return
 		}
 		if !first && off != f.entry && (r.starts.has(off) || r.covered.has(off) && !f.inside(off) || prevCall && len(f.extents) > 0 && !f.inside(off)) {
 			if prevCall {
-				f.exits = append(f.exits, exit{lastCall, off, exitFallCall})
+				w.exits = append(w.exits, exit{lastCall, off, exitFallCall})
 			} else {
-				f.exits = append(f.exits, exit{prev, off, exitFall})
+				w.exits = append(w.exits, exit{prev, off, exitFall})
 			}
 			return
 		}
@@ -167,7 +237,7 @@ func (r *recovery) walkFrom(w *walker, f *fn, off uint32) {
 		n := d.size(off)
 		switch d.kind(off) {
 		case kindInvalid:
-			f.exits = append(f.exits, exit{off, none, exitLost})
+			w.exits = append(w.exits, exit{off, none, exitLost})
 			return
 		case kindJump:
 			r.follow(w, f, off, d.target(off), exitJump)
@@ -176,8 +246,8 @@ func (r *recovery) walkFrom(w *walker, f *fn, off uint32) {
 			r.follow(w, f, off, d.target(off), exitCond)
 			w.leaders = append(w.leaders, off+n)
 		case kindCall:
-			f.calls = append(f.calls, off)
 			t := d.target(off)
+			w.calls = append(w.calls, flow{off, t})
 			if t != none && r.noRet.has(t) || r.noRetSite[off] {
 				return
 			}
@@ -194,7 +264,7 @@ func (r *recovery) walkFrom(w *walker, f *fn, off uint32) {
 				w.leaders = append(w.leaders, off+n)
 			}
 		case kindIndJump:
-			f.indirect = append(f.indirect, off)
+			w.indirect = append(w.indirect, off)
 			if t := r.tables[off]; t != nil {
 				for _, to := range t.once {
 					r.follow(w, f, off, to, exitJump)
@@ -205,7 +275,7 @@ func (r *recovery) walkFrom(w *walker, f *fn, off uint32) {
 			f.returns = true
 			return
 		case kindExtNoRet:
-			f.calls = append(f.calls, off)
+			w.calls = append(w.calls, flow{off, none})
 			return
 		case kindTrap, kindIndNoRet:
 			return
@@ -218,13 +288,13 @@ func (r *recovery) walkFrom(w *walker, f *fn, off uint32) {
 func (r *recovery) follow(w *walker, f *fn, from, t uint32, k exitKind) {
 	switch {
 	case t == none:
-		f.exits = append(f.exits, exit{from, t, k})
+		w.exits = append(w.exits, exit{from, t, k})
 	case t == f.entry:
 		w.leaders = append(w.leaders, t)
 	case r.starts.has(t):
-		f.exits = append(f.exits, exit{from, t, k})
+		w.exits = append(w.exits, exit{from, t, k})
 	case r.leaves(f, t, k):
-		f.exits = append(f.exits, exit{from, t, k})
+		w.exits = append(w.exits, exit{from, t, k})
 	default:
 		w.stack = append(w.stack, t)
 	}
@@ -239,7 +309,7 @@ func (r *recovery) leaves(f *fn, t uint32, k exitKind) bool {
 }
 
 // cutBlocks makes blocks of the leaders and the instructions walked.
-func (r *recovery) cutBlocks(w *walker, f *fn) {
+func (r *recovery) cutBlocks(w *walker) {
 	d := r.d
 	slices.Sort(w.leaders)
 	w.leaders = slices.Compact(w.leaders)
@@ -268,7 +338,7 @@ func (r *recovery) cutBlocks(w *walker, f *fn) {
 				break
 			}
 		}
-		f.blocks = append(f.blocks, b)
+		w.blocks = append(w.blocks, b)
 	}
 }
 

@@ -11,6 +11,7 @@
 package x86
 
 import (
+	"encoding/binary"
 	"math/bits"
 	"sync"
 
@@ -71,6 +72,26 @@ func (d *Decoder) Decode(b []byte, addr uint64, in *isa.Inst) {
 		return
 	}
 	d.decodeShort(b, addr, in, &x)
+}
+
+// Target implements isa.Decoder. The usual forms are read at once.
+func (d *Decoder) Target(b []byte, addr uint64, n int) uint64 {
+	var rel int64
+	switch {
+	case n == 5 && len(b) >= 5 && b[0]&0xfe == 0xe8, n == 6 && len(b) >= 6 && b[0] == 0x0f && b[1]&0xf0 == 0x80:
+		rel = int64(int32(binary.LittleEndian.Uint32(b[n-4:])))
+	case n == 2 && len(b) >= 2 && (b[0] == 0xeb || b[0]&0xf0 == 0x70):
+		rel = int64(int8(b[1]))
+	default:
+		var in isa.Inst
+		d.Decode(b, addr, &in)
+		return in.Target
+	}
+	t := addr + uint64(n) + uint64(rel)
+	if d.mode == 0 {
+		t = uint64(uint32(t))
+	}
+	return t
 }
 
 func (d *Decoder) decodeShort(b []byte, addr uint64, in *isa.Inst, x *encoding) {

@@ -121,7 +121,11 @@ func (d *Dispatcher) parameters(b *tool.Binding, in wire.Appender) ([]byte, erro
 	if err != nil {
 		return nil, err
 	}
-	return evidence.Canonical(doc)
+	canonical, err := evidence.Canonical(doc)
+	if err != nil { // a number that a record cannot hold
+		return nil, fault.InvalidRequest(fault.InvalidRequestDetails{Keyword: "number", Expected: err.Error()}, err)
+	}
+	return canonical, nil
 }
 
 // referenced puts references in place of inline records until restore is called.

@@ -11,6 +11,7 @@ import (
 	"rea/providers/embedded/isa"
 	"rea/providers/embedded/lower"
 	"rea/providers/embedded/program"
+	"rea/providers/embedded/signature"
 	"rea/providers/embedded/x86"
 	"rea/providers/format/dwarf"
 	"rea/providers/format/objc"
@@ -39,7 +40,7 @@ type Engine struct {
 	fixed      *constants
 	kept       keptFlows
 	cpp        hierarchy
-	reads      answers // argument registers that functions read
+	signatures func() *signature.Solver
 	closeOnce  sync.Once
 }
 
@@ -54,6 +55,7 @@ func newEngine(identity model.Provider, t *engine.Target, im *object.Image, name
 	e.tableUsers = sync.OnceValue(e.indexTables)
 	e.summary = sync.OnceValue(e.count)
 	e.lowered = sync.OnceValue(e.lower)
+	e.signatures = sync.OnceValue(func() *signature.Solver { return signature.New(e.lowered(), e.dec) })
 	e.fixed = newConstants(im)
 	return e
 }

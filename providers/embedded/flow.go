@@ -128,25 +128,3 @@ func (e *Engine) calleeName(p *program.Program, l *lower.Program, site uint64) s
 	}
 	return ""
 }
-
-// answers remembers one number for each function.
-type answers struct {
-	mu sync.Mutex
-	by map[int]int
-}
-
-func (a *answers) get(i int) (int, bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	n, ok := a.by[i]
-	return n, ok
-}
-
-func (a *answers) put(i, n int) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.by == nil {
-		a.by = map[int]int{}
-	}
-	a.by[i] = n
-}

@@ -6,13 +6,11 @@ import (
 	"strings"
 
 	"rea/generated/model"
-	"rea/providers/embedded/callconv"
-	"rea/providers/embedded/isa"
 	"rea/providers/embedded/libsig"
 	"rea/providers/embedded/lower"
 	"rea/providers/embedded/program"
+	"rea/providers/embedded/signature"
 	"rea/providers/embedded/ssa"
-	"rea/providers/embedded/values"
 	"rea/providers/format/object"
 	"rea/runtime/engine"
 )
@@ -41,26 +39,14 @@ func (e *Engine) fromCode(ctx context.Context, p *program.Program, i int, b *eng
 		api.Limitations = append(api.Limitations, reason)
 		return false, nil
 	}
-	facts := callconv.Judge(x.f, l.Convention, e.calleeReads(ctx, p, l, 2), e.pushes)
-	e.describeConvention(p, i, l, x, &facts, api)
-	types := e.propagated(l, x)
-	for k := range facts.Ints {
-		api.Parameters = append(api.Parameters, e.parameter(l, k, e.registerText(l, k), types[k]))
+	sig, err := e.signatures().Of(ctx, i, x.f)
+	if err != nil {
+		return false, err
 	}
-	for k := range facts.Floats {
-		api.Parameters = append(api.Parameters, e.parameter(l, facts.Ints+k, fmt.Sprintf("register v%d", k), "floating-point or vector"))
-	}
-	if n := len(facts.Stack); n > 0 && !facts.Variadic {
-		for k := range facts.Stack[n-1] + 1 {
-			off := int64(k)*l.Convention.Word + l.Convention.Shadow
-			if l.Convention.CallPushes {
-				off += l.Convention.Word
-			}
-			api.Parameters = append(api.Parameters, e.parameter(l, len(api.Parameters), fmt.Sprintf("entry_sp+0x%x", off), ""))
-		}
-	}
+	e.describeConvention(p, i, l, sig, api)
+	e.listParameters(l, sig, api)
 	b.Locals = append(b.Locals, api.Parameters...)
-	for _, v := range facts.Frame {
+	for _, v := range sig.Frame {
 		at := fmt.Sprintf("entry_sp-0x%x", -v.Offset)
 		if v.Size > 0 {
 			at += fmt.Sprintf(", %d bytes", v.Size)
@@ -69,27 +55,92 @@ func (e *Engine) fromCode(ctx context.Context, p *program.Program, i int, b *eng
 		}
 		b.Locals = append(b.Locals, model.LocalVariable{Name: fmt.Sprintf("var_%x", -v.Offset), Location: &at, Source: inferred})
 	}
-	api.Limitations = append(api.Limitations, "parameters are those whose values are used; unused ones at the end of the list do not show, and types are known only where a library function takes the value")
-	if facts.Variadic {
-		api.Limitations = append(api.Limitations, "the function takes a variable number of arguments")
-	}
-	if facts.Result == callconv.Untouched {
-		api.Limitations = append(api.Limitations, "the result register is left as a call or the caller left it: there may be no result")
-	}
+	e.describeResult(l, sig, api)
+	e.sayLimits(l, sig, api)
 	api.Limitations = append(api.Limitations, x.f.Notes...)
 	return true, nil
 }
 
-func (e *Engine) parameter(l *lower.Program, k int, location, typ string) model.LocalVariable {
-	row := model.LocalVariable{Name: fmt.Sprintf("arg%d", k+1), Parameter: true, Source: inferred, Location: &location}
-	if typ != "" {
-		row.Type = &typ
+func (e *Engine) listParameters(l *lower.Program, sig *signature.Signature, api *model.NativeAPIAvailable) {
+	add := func(location, typ string) {
+		row := model.LocalVariable{Name: fmt.Sprintf("arg%d", len(api.Parameters)+1), Parameter: true, Source: inferred, Location: &location}
+		if typ != "" {
+			row.Type = &typ
+		}
+		api.Parameters = append(api.Parameters, row)
 	}
-	return row
+	for k, r := range l.Convention.Ints[:sig.Ints] {
+		add("register "+e.registerName(r), sig.Types[k])
+	}
+	for _, r := range sig.Hidden {
+		add("register "+e.registerName(r), "")
+	}
+	for k := range sig.Floats {
+		add(fmt.Sprintf("register v%d", k), "floating-point or vector")
+	}
+	for k := range sig.Stack {
+		off := int64(k)*l.Convention.Word + l.Convention.Shadow
+		if l.Convention.CallPushes {
+			off += l.Convention.Word
+		}
+		add(fmt.Sprintf("entry_sp+0x%x", off), "")
+	}
 }
 
-func (e *Engine) registerText(l *lower.Program, k int) string {
-	return "register " + e.dec.(ssa.Lifter).Arch().Register[l.Convention.Ints[k]].Name
+func (e *Engine) registerName(r int) string { return e.dec.(ssa.Lifter).Arch().Register[r].Name }
+
+// describeResult says what the function leaves for its caller.
+func (e *Engine) describeResult(l *lower.Program, sig *signature.Signature, api *model.NativeAPIAvailable) {
+	say := func(typ string) { api.ReturnType = &typ }
+	c := l.Convention
+	switch sig.Result {
+	case signature.None:
+		say("void")
+	case signature.Integer:
+		say("integer or pointer in " + e.registerName(c.Results[0]))
+		if sig.Type != "" {
+			say(sig.Type)
+		}
+	case signature.Floating:
+		if len(c.FloatResults) == 0 {
+			say("floating-point on the x87 stack")
+			break
+		}
+		say("floating-point in " + e.registerName(c.FloatResults[0]))
+	case signature.Memory:
+		say("structure at the place given by the caller")
+	}
+}
+
+func (e *Engine) sayLimits(l *lower.Program, sig *signature.Signature, api *model.NativeAPIAvailable) {
+	say := func(format string, args ...any) {
+		api.Limitations = append(api.Limitations, fmt.Sprintf(format, args...))
+	}
+	what := "each is one register or one word of the stack: a structure passed by value takes several"
+	if strings.HasPrefix(l.Convention.Name, "Go") {
+		what = "each is one register or one word of the stack: a string takes two, a slice three, an interface two"
+	}
+	say("%s", "parameters are those whose values are used by the function or functions that it hands them to, or that its callers provide; others do not show; "+what)
+	say("types are known only where a library function takes or makes the value")
+	if sig.Callers > 0 {
+		say("the function does not use the last %d of the parameters in registers; its callers provide them", sig.Callers)
+	}
+	if sig.Variadic {
+		say("the function takes a variable number of arguments")
+	}
+	switch {
+	case len(l.Convention.Results) == 0:
+		say("results lie on the stack by this convention; they are not looked for")
+	case sig.Result == signature.Unknown:
+		say("nothing shows whether there is a result")
+	case sig.Result == signature.None:
+		say("no result: nothing is put into the result register for its own sake, and no caller that was looked at reads one")
+	case sig.First:
+		say("it returns its first argument, which may be the place of a structure that it returns")
+	}
+	if sig.Limited {
+		say("more functions than the bound of one question would have had to be looked at; parameters that are only handed on may be missing")
+	}
 }
 
 // declared is the interface of a known library function.
@@ -108,108 +159,32 @@ func declared(api *model.NativeAPIAvailable, sig *libsig.Signature) {
 	}
 }
 
-// calleeReads tells how many argument registers a callee reads: from the table
-// of library functions, or from its own code, so many calls deep.
-func (e *Engine) calleeReads(ctx context.Context, p *program.Program, l *lower.Program, depth int) callconv.Callee {
-	return func(site uint64) (int, bool) {
-		c := l.CalleeAt(site)
-		if c.Import != "" {
-			sig, ok := libsig.Lookup(c.Import, e.im.Format)
-			if !ok || sig.Variadic {
-				return 0, false
-			}
-			return len(sig.Parameters), true
-		}
-		if c.Function < 0 || depth == 0 || len(p.FunctionBlocks(c.Function)) == 0 || len(p.FunctionBlocks(c.Function)) > 200 || ctx.Err() != nil {
-			return 0, false
-		}
-		if n, ok := e.reads.get(c.Function); ok {
-			return n, n >= 0
-		}
-		f, err := ssa.Build(ctx, l.Function(c.Function))
-		if err != nil {
-			return 0, false
-		}
-		facts := callconv.Judge(f, l.Convention, e.calleeReads(ctx, p, l, depth-1), e.pushes)
-		n := facts.Ints
-		if facts.Variadic {
-			n = -1
-		}
-		if depth == 2 { // only answers of full depth are the same for every question
-			e.reads.put(c.Function, n)
-		}
-		return n, n >= 0
-	}
-}
-
-func (e *Engine) pushes(addr uint64) bool {
-	var in isa.Inst
-	e.dec.Decode(e.im.Bytes(addr, e.dec.MaxLen()), addr, &in)
-	return in.Class == isa.Push
-}
-
 // describeConvention names the convention and says what the code showed of it.
-func (e *Engine) describeConvention(p *program.Program, i int, l *lower.Program, x *flow, facts *callconv.Facts, api *model.NativeAPIAvailable) {
+func (e *Engine) describeConvention(p *program.Program, i int, l *lower.Program, sig *signature.Signature, api *model.NativeAPIAvailable) {
 	if e.im.Arch != object.X86 {
-		if facts.Ints+facts.Floats > 0 {
+		if sig.Ints+sig.Floats > 0 {
 			api.CallingConventionSource = "the platform's usual convention; the function reads argument registers in its order"
 		}
 		return
 	}
 	pops := l.Pops(i)
-	reads := map[int]bool{}
-	for v := range x.f.Values {
-		if u := &x.f.Values[v]; u.Kind == ssa.Entry && (u.Var == 1 || u.Var == 2) {
-			reads[int(u.Var)] = true
-		}
-	}
-	hidden := facts.Hidden
-	switch {
-	case pops > 0 && hidden && reads[1] && reads[2]:
-		api.CallingConvention = "fastcall"
-	case hidden && reads[1] && !reads[2]:
-		api.CallingConvention = "thiscall"
+	cleans := fmt.Sprintf("it removes %d bytes of arguments when it returns", pops)
+	switch registers := strings.Join(e.registerNames(sig.Hidden), " and "); {
+	case registers == "ecx and edx":
+		api.CallingConvention, api.CallingConventionSource = "fastcall", "it reads "+registers+", and "+cleans
+	case registers == "ecx":
+		api.CallingConvention, api.CallingConventionSource = "thiscall", "it reads ecx, and "+cleans+"; fastcall with one parameter looks the same"
+	case registers != "":
+		api.CallingConvention, api.CallingConventionSource = "regparm", "it reads "+registers+" (compilers choose such conventions for functions that only their own file calls)"
 	case pops > 0:
-		api.CallingConvention = "stdcall"
-	default:
-		return
+		api.CallingConvention, api.CallingConventionSource = "stdcall", cleans
 	}
-	api.CallingConventionSource = fmt.Sprintf("it removes %d bytes of arguments when it returns and reads the registers of that convention", pops)
 }
 
-// propagated are the types of parameters that are handed on, as they came, to
-// library functions, by index.
-func (e *Engine) propagated(l *lower.Program, x *flow) map[int]string {
-	out := map[int]string{}
-	for b := range x.f.Blocks {
-		for _, v := range x.f.Blocks[b].Code {
-			call := &x.f.Values[v]
-			if call.Kind != ssa.Call && call.Kind != ssa.Jump {
-				continue
-			}
-			c := l.CalleeAt(call.Addr)
-			if c.Import == "" {
-				continue
-			}
-			sig, ok := libsig.Lookup(c.Import, e.im.Format)
-			if !ok {
-				continue
-			}
-			for k, a := range x.f.List(v) {
-				if k >= len(sig.Parameters) || k >= len(l.Convention.Ints) {
-					break
-				}
-				leaf, off, ok := values.Affine(x.f, a)
-				if !ok || off != 0 || x.f.Values[leaf].Kind != ssa.Entry {
-					continue
-				}
-				for n, r := range l.Convention.Ints {
-					if int(x.f.Values[leaf].Var) == r && out[n] == "" && !strings.HasPrefix(sig.Parameters[k].Type, "va_list") {
-						out[n] = sig.Parameters[k].Type
-					}
-				}
-			}
-		}
+func (e *Engine) registerNames(regs []int) []string {
+	out := make([]string, len(regs))
+	for k, r := range regs {
+		out[k] = e.registerName(r)
 	}
 	return out
 }

@@ -130,11 +130,7 @@ func (t *tracer) register(name string, point *ssa.Point) []model.TracedValue {
 func (t *tracer) arguments() []ssa.ID {
 	for _, v := range t.flow.f.Blocks[t.block].Code {
 		if x := &t.flow.f.Values[v]; (x.Kind == ssa.Call || x.Kind == ssa.Jump) && x.Addr == t.at {
-			list := t.flow.f.List(v)
-			if len(t.l.Convention.Ints) == 0 {
-				return list[min(len(list), len(t.l.Convention.Arguments())):]
-			}
-			return list
+			return t.l.Convention.Given(t.flow.f.List(v))
 		}
 	}
 	return nil

@@ -98,7 +98,9 @@ func (e *effect) access(l *lifter, name string) {
 	}
 	for i := range n {
 		v := arch.Reg(regVec0 + int((rd(l.w)+i)&31))
-		e.reads(v)
+		if lane := l.w>>24&1 == 1; lane || !load {
+			e.reads(v)
+		}
 		if load {
 			e.writes(v)
 		}
@@ -127,8 +129,8 @@ func (e *effect) vector(d *Decoder, l *lifter, name string) {
 	}
 	stores := strings.HasPrefix(f.name, "st") || strings.HasPrefix(f.name, "prf")
 	// Scalar floating point replaces the whole destination, but for the move
-	// into an upper half.
-	replaces := l.w>>24&0x7e == 0x1e && l.w>>16 != 0x9eaf
+	// into an upper half; so does vector arithmetic that does not accumulate.
+	replaces := l.w>>24&0x7e == 0x1e && l.w>>16 != 0x9eaf || !scalable && !accumulates(f.name)
 	p := printer{w: l.w}
 	for i, r := range f.vectors() {
 		n := uint64(p.value(r.spec))
@@ -151,6 +153,22 @@ func (e *effect) vector(d *Decoder, l *lifter, name string) {
 	e.writesFlags() // predicate results set them
 	e.ReadsMemory = strings.Contains(f.operands, "[")
 	e.WritesMemory = strings.HasPrefix(f.name, "st")
+}
+
+// accumulates says whether an instruction of the vector unit makes use of its
+// destination, as it was, or keeps part of it.
+func accumulates(name string) bool {
+	if strings.HasSuffix(name, "n2") { // narrows into the upper half
+		return true
+	}
+	for _, p := range [...]string{"mla", "mls", "fmla", "fmls", "fcmla", "smla", "smls", "umla", "umls", "sqdml", "sqrdml", "sdot", "udot", "usdot", "sudot", "bf", "smmla", "ummla",
+		"usmmla", "ins", "mov", "fmov", "bif", "bit", "bsl", "tbx", "sli", "sri", "ssra", "usra", "srsra", "ursra", "saba", "uaba", "sadalp", "uadalp", "aes", "sha", "sm3", "sm4",
+		"suqadd", "usqadd", "ld"} {
+		if strings.HasPrefix(name, p) {
+			return true
+		}
+	}
+	return false
 }
 
 // vectorOperand is a vector register operand of a form.

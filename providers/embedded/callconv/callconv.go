@@ -8,6 +8,8 @@
 package callconv
 
 import (
+	"slices"
+
 	"rea/providers/embedded/ssa"
 	"rea/providers/format/object"
 )
@@ -27,7 +29,8 @@ type Convention struct {
 	// to keep register arguments in; stack arguments lie above it.
 	Shadow int64
 	// Hidden are registers that carry something besides arguments: the place
-	// of a returned structure, a closure, the number of vector arguments.
+	// of a returned structure, a closure. On IA-32 they carry arguments in some
+	// conventions.
 	Hidden []int
 
 	SP, FP     int
@@ -127,7 +130,7 @@ func GoStack(word int64, pushes bool, sp, fp int) *Convention {
 // follows, Judge tells.
 func X86() *Convention {
 	return &Convention{
-		Name: "cdecl", Results: []int{ax, dx}, Saved: set(bx, bp, si, di), Hidden: []int{cx, dx}, SP: sp, FP: bp, Word: 4, CallPushes: true,
+		Name: "cdecl", Results: []int{ax, dx}, Saved: set(bx, bp, si, di), Hidden: []int{ax, dx, cx}, SP: sp, FP: bp, Word: 4, CallPushes: true,
 	}
 }
 
@@ -163,12 +166,24 @@ func (c *Convention) Effect() ssa.Effect {
 	return ssa.Effect{Keeps: c.Saved.With(c.SP), Args: c.Arguments(), StackArgs: 8, Shadow: c.Shadow}
 }
 
-// Arguments are the registers that may carry arguments.
+// Arguments are the registers that may carry arguments: those for integers,
+// then those for floating-point numbers. Where a convention has none, some of
+// its relatives pass arguments in the Hidden ones.
 func (c *Convention) Arguments() []int {
 	if len(c.Ints) == 0 {
 		return c.Hidden
 	}
-	return c.Ints
+	return slices.Concat(c.Ints, c.Floats)
+}
+
+// Given are the integer arguments among the operands of a call: those in
+// registers in order, then the words on the stack.
+func (c *Convention) Given(operands []ssa.ID) []ssa.ID {
+	n := len(c.Arguments())
+	if n > len(operands) {
+		return operands
+	}
+	return slices.Concat(operands[:len(c.Ints)], operands[n:])
 }
 
 // StackArgument is the index of the argument that lies on the stack at an

@@ -1,41 +1,58 @@
 package callconv
 
 import (
+	"math"
 	"slices"
 	"sort"
 
 	"rea/providers/embedded/ir"
+	"rea/providers/embedded/isa"
 	"rea/providers/embedded/ssa"
 )
 
-// Facts are what a function's code shows of its interface.
+// Facts are what a function's own code shows of its interface. What depends on
+// the functions it calls is left open.
 type Facts struct {
-	// Ints and Floats are how many argument registers carry parameters: up to
-	// the last one whose value at entry is used. Parameters that are not used
-	// at the end of the list do not show.
-	Ints, Floats int
-	// Stack are the parameters on the stack, by index of word.
+	// Used are the registers whose value at entry the code makes use of, other
+	// than by keeping them for the caller or handing them on.
+	Used ssa.Set
+	// Passed are the registers whose value at entry is handed to a function.
+	Passed []Passed
+	// Handed are the registers that are handed on exactly as they came.
+	Handed []Handed
+	// Tails are the jumps to other functions that end it.
+	Tails []uint64
+	// Stack are the words of parameters on the stack that are used, by index.
 	Stack []int
 	// Variadic: the function saves all argument registers because it does not
-	// know how many it has; Ints is then the number before them.
+	// know how many it has; Named is the number before them.
 	Variadic bool
-	// Result says what is in the result register when it returns.
-	Result Result
+	Named    int
+	// Float says that a value made for nothing else is in the first
+	// floating-point result register when it returns.
+	Float bool
+	// First says that every return gives the first argument, and Through that
+	// the function stores to where it points.
+	First, Through bool
 	// Frame are variables of the frame, by offset.
 	Frame []Variable
-	// Hidden says that the register for the place of a returned structure, or a
-	// closure, is used.
-	Hidden bool
 }
 
-// Result is what a function leaves in the first result register.
-type Result uint8
+// Passed says that a call hands on, in a register, what came in others.
+type Passed struct {
+	Site uint64
+	Reg  int
+	From ssa.Set
+	// Moved: the code put it there. Otherwise it may be there because nothing
+	// was.
+	Moved bool
+}
 
-const (
-	NoReturn  Result = iota // it does not return
-	Untouched               // what was there at entry, or what a call left there and may be no result
-	Leaves                  // a value of its own
-)
+// Handed says that a call hands on in Reg what came in From.
+type Handed struct {
+	Site      uint64
+	Reg, From int
+}
 
 // Variable is a variable of the frame.
 type Variable struct {
@@ -45,53 +62,31 @@ type Variable struct {
 	Written bool
 }
 
-// Callee tells how many integer argument registers the function called at a
-// site reads.
-type Callee func(site uint64) (ints int, known bool)
-
 // Judge looks at what a function does with the registers and the stack that it
-// is entered with. push tells of the instruction at an address that it pushes:
-// compilers push any register to align the stack.
-func Judge(f *ssa.Func, c *Convention, callee Callee, push func(addr uint64) bool) Facts {
-	j := judge{f: f, c: c, push: push, used: map[ssa.Var]bool{}, seen: map[use]bool{}}
+// is entered with. decode gives the instruction at an address.
+func Judge(f *ssa.Func, c *Convention, decode func(addr uint64) isa.Inst) Facts {
+	j := judge{f: f, c: c, decode: decode, seen: map[use]bool{}}
 	for b := range f.Blocks {
 		for _, v := range f.Blocks[b].Code {
-			j.effect(v, callee)
+			j.effect(v)
 		}
 	}
-	var out Facts
-	out.Variadic = j.variadic()
-	for k, r := range c.Ints {
-		if j.used[ssa.Var(r)] {
-			out.Ints = k + 1
-		}
-	}
-	for k, r := range c.Floats {
-		if j.used[ssa.Var(r)] {
-			out.Floats = k + 1
-		}
-	}
-	for _, r := range c.Hidden {
-		out.Hidden = out.Hidden || j.used[ssa.Var(r)]
-	}
-	if c.Together && out.Floats > 0 { // registers are shared out by position
-		out.Ints, out.Floats = max(out.Ints, out.Floats), 0
-	}
-	if out.Variadic {
-		out.Ints, out.Floats = j.named(), 0
-	}
-	for v := range j.used {
-		if cell := f.CellOf(v); cell != nil && cell.Base == 0 {
-			if n, ok := c.StackArgument(cell.Offset); ok {
-				out.Stack = append(out.Stack, n-len(c.Ints))
+	j.stack()
+	for b := range f.Blocks {
+		for _, v := range f.Blocks[b].Code {
+			switch x := &f.Values[v]; {
+			case x.Kind == ssa.Jump && len(f.Blocks[b].Succs) == 0:
+				j.out.Tails = append(j.out.Tails, x.Addr)
+				j.arguments(v)
+			case x.Kind == ssa.Call:
+				j.arguments(v)
 			}
 		}
 	}
-	slices.Sort(out.Stack)
-	out.Stack = slices.Compact(out.Stack)
-	out.Result = j.result
-	out.Frame = j.frame()
-	return out
+	j.returns()
+	j.out.Named, j.out.Variadic = j.variadic()
+	j.out.Frame = j.frame()
+	return j.out
 }
 
 type use struct {
@@ -102,29 +97,46 @@ type use struct {
 type judge struct {
 	f      *ssa.Func
 	c      *Convention
-	push   func(addr uint64) bool
-	used   map[ssa.Var]bool
+	decode func(addr uint64) isa.Inst
+	out    Facts
 	seen   map[use]bool
-	result Result
 	passed []int64 // frame addresses handed on
 }
 
-// mark notes the values at entry that v is made of. high: only bits from 64 up
-// of it matter.
+// mark notes the registers at entry that v is made of. high: only an upper part
+// of it matters, which nothing but a partial write keeps.
 func (j *judge) mark(v ssa.ID, high bool) {
+	j.reach(v, high, j.seen, func(r int) { j.out.Used = j.out.Used.With(r) })
+}
+
+// mostReached bounds what is looked at for one argument of a call.
+const mostReached = 4096
+
+// made are the registers at entry that v is made of, without those known to be used.
+func (j *judge) made(v ssa.ID) ssa.Set {
+	var out ssa.Set
+	j.reach(v, false, map[use]bool{}, func(r int) {
+		if !j.out.Used.Has(r) {
+			out = out.With(r)
+		}
+	})
+	return out
+}
+
+func (j *judge) reach(v ssa.ID, high bool, seen map[use]bool, entry func(reg int)) {
 	work := []use{{v, high}}
-	for len(work) > 0 {
+	for len(work) > 0 && len(seen) < mostReached+len(j.seen) {
 		u := work[len(work)-1]
 		work = work[:len(work)-1]
-		if u.v == 0 || j.seen[u] {
+		if u.v == 0 || seen[u] || j.seen[u] {
 			continue
 		}
-		j.seen[u] = true
+		seen[u] = true
 		x := &j.f.Values[u.v]
 		switch x.Kind {
 		case ssa.Entry:
-			if !u.high {
-				j.used[x.Var] = true
+			if !u.high && int(x.Var) < j.f.Registers() {
+				entry(int(x.Var))
 			}
 		case ssa.Phi:
 			for _, a := range j.f.List(u.v) {
@@ -134,7 +146,7 @@ func (j *judge) mark(v ssa.ID, high bool) {
 			switch {
 			case x.Op == ir.Extract:
 				work = append(work, use{x.Args[0], u.high || x.N >= 32 && j.f.Values[x.Args[0]].Bits > 64})
-			case x.Op == ir.Concat && j.f.Values[x.Args[1]].Bits >= 64:
+			case x.Op == ir.Concat && (j.f.Values[x.Args[1]].Bits >= 64 || j.keepsUpper(x)):
 				work = append(work, use{x.Args[0], true}, use{x.Args[1], u.high})
 			default:
 				for _, a := range x.Args {
@@ -145,7 +157,14 @@ func (j *judge) mark(v ssa.ID, high bool) {
 	}
 }
 
-func (j *judge) effect(v ssa.ID, callee Callee) {
+// keepsUpper says whether a value is a register whose lower part was replaced:
+// an instruction that writes part of a register makes no use of the rest.
+func (j *judge) keepsUpper(x *ssa.Value) bool {
+	hi := &j.f.Values[x.Args[0]]
+	return hi.Kind == ssa.Expr && hi.Op == ir.Extract && hi.N == uint64(j.f.Values[x.Args[1]].Bits)
+}
+
+func (j *judge) effect(v ssa.ID) {
 	x := &j.f.Values[v]
 	switch x.Kind {
 	case ssa.Store:
@@ -153,54 +172,128 @@ func (j *judge) effect(v ssa.ID, callee Callee) {
 		if cell := j.f.CellOf(x.Var); cell != nil && cell.Saved {
 			return
 		}
-		if e := &j.f.Values[x.Args[1]]; e.Kind == ssa.Entry && int(e.Var) < j.f.Registers() && (j.c.Saved.Has(int(e.Var)) || j.push(x.Addr)) {
-			return
+		if e := &j.f.Values[x.Args[1]]; e.Kind == ssa.Entry && int(e.Var) < j.f.Registers() && (j.c.Saved.Has(int(e.Var)) || j.decode(x.Addr).Class == isa.Push) {
+			return // kept for the caller, or pushed to align the stack
 		}
 		j.mark(x.Args[1], false)
 	case ssa.Load, ssa.Branch:
 		j.mark(x.Args[0], false)
 	case ssa.Opaque:
+		// How many arguments a call of the system takes is not known: what the
+		// function did not put into a register may be none.
+		system := j.decode(x.Addr).Flow == isa.Syscall
 		for _, a := range j.f.List(v) {
-			j.mark(a, false)
+			if e := &j.f.Values[a]; !system || e.Kind != ssa.Entry && e.Kind != ssa.Phi {
+				j.mark(a, false)
+			}
 		}
 	case ssa.Call, ssa.Jump:
 		j.mark(x.Args[0], false)
-		j.arguments(v, callee)
-	case ssa.Return:
-		j.returns(v)
 	}
 }
 
-// arguments marks what is passed to a function that is called. Of a function of
-// which nothing is known, a register counts when the code put something into it.
-func (j *judge) arguments(v ssa.ID, callee Callee) {
-	x := &j.f.Values[v]
-	list := j.f.List(v)
-	n, known := callee(x.Addr)
-	for k, a := range list {
-		if a == 0 {
+// stack notes the words of the caller's frame that are read before they are
+// written.
+func (j *judge) stack() {
+	for i := range j.f.Accesses {
+		a := &j.f.Accesses[i]
+		if a.Write || a.Base != 0 || a.Offset < 0 || a.Value == 0 {
 			continue
 		}
+		n, ok := j.c.StackArgument(a.Offset)
+		if !ok || n-len(j.c.Ints) >= mostStack {
+			continue
+		}
+		v := a.Value
+		if x := &j.f.Values[v]; x.Kind == ssa.Expr && x.Op == ir.Extract {
+			v = x.Args[0]
+		}
+		x := &j.f.Values[v]
+		switch {
+		case x.Kind == ssa.Phi && x.Var == a.Cell && j.merges(v, x.Var):
+		case x.Kind == ssa.After && !j.writes(a.Cell): // its address is known to others
+		case x.Kind == ssa.Load || x.Kind == ssa.Entry && j.f.CellOf(x.Var) != nil:
+		default:
+			continue
+		}
+		last, _ := j.c.StackArgument(a.Offset + max(1, a.Size) - 1)
+		for k := n; k <= last; k++ {
+			j.out.Stack = append(j.out.Stack, k-len(j.c.Ints))
+		}
+	}
+	if off := j.f.Escapes[0]; off > 0 && off < math.MaxInt32 { // the address of a parameter is taken
+		if n, ok := j.c.StackArgument(off); ok && n-len(j.c.Ints) < mostStack {
+			j.out.Stack = append(j.out.Stack, n-len(j.c.Ints))
+		}
+	}
+	slices.Sort(j.out.Stack)
+	j.out.Stack = slices.Compact(j.out.Stack)
+}
+
+// mostStack bounds the words of parameters on the stack that are told apart.
+const mostStack = 128
+
+// writes says whether the function itself writes a cell.
+func (j *judge) writes(cell ssa.Var) bool {
+	for i := range j.f.Accesses {
+		if a := &j.f.Accesses[i]; a.Write && a.Cell == cell {
+			return true
+		}
+	}
+	return false
+}
+
+// merges says whether a phi of a variable may be what it held at entry.
+func (j *judge) merges(phi ssa.ID, v ssa.Var) bool {
+	seen := map[ssa.ID]bool{}
+	work := []ssa.ID{phi}
+	for len(work) > 0 && len(seen) < mostReached {
+		p := work[len(work)-1]
+		work = work[:len(work)-1]
+		if seen[p] {
+			continue
+		}
+		seen[p] = true
+		switch x := &j.f.Values[p]; {
+		case x.Kind == ssa.Entry && x.Var == v:
+			return true
+		case x.Kind == ssa.Phi:
+			work = append(work, j.f.List(p)...)
+		}
+	}
+	return false
+}
+
+// arguments notes what is passed to a function that is called.
+func (j *judge) arguments(v ssa.ID) {
+	x := &j.f.Values[v]
+	list := j.f.List(v)
+	for k, r := range j.c.Arguments() {
+		if k >= len(list) || list[k] == 0 {
+			continue
+		}
+		a := list[k]
 		e := &j.f.Values[a]
-		if off, ok := j.stack(a); ok && k < len(j.c.Ints) {
+		if off, ok := j.distance(a); ok && r < Vector {
 			j.passed = append(j.passed, off)
 		}
-		own := e.Kind == ssa.Entry && k < len(j.c.Ints) && int(e.Var) == j.c.Ints[k]
-		switch {
-		case k >= len(j.c.Ints): // stack words
-			if e.Kind != ssa.Entry && x.Kind == ssa.Call {
-				j.mark(a, false)
-			}
-		case known && k < n:
-			j.mark(a, false)
-		case !known && !own && e.Kind != ssa.After && e.Kind != ssa.Phi:
-			j.mark(a, false)
+		if e.Kind == ssa.Const || e.Kind == ssa.After || e.Kind == ssa.Load {
+			continue
 		}
+		if e.Kind == ssa.Entry && int(e.Var) < j.f.Registers() {
+			j.out.Handed = append(j.out.Handed, Handed{x.Addr, r, int(e.Var)})
+		}
+		from := j.made(a)
+		if from == (ssa.Set{}) {
+			continue
+		}
+		moved := e.Kind == ssa.Entry && int(e.Var) != r || e.Kind == ssa.Expr && r < Vector
+		j.out.Passed = append(j.out.Passed, Passed{Site: x.Addr, Reg: r, From: from, Moved: moved})
 	}
 }
 
-// stack is v as a distance from the stack pointer at entry.
-func (j *judge) stack(v ssa.ID) (int64, bool) {
+// distance is v as a distance below the stack pointer at entry.
+func (j *judge) distance(v ssa.ID) (int64, bool) {
 	x := &j.f.Values[v]
 	if x.Kind != ssa.Expr || x.Op != ir.Add || j.f.Values[x.Args[1]].Kind != ssa.Const {
 		return 0, false
@@ -216,38 +309,212 @@ func (j *judge) stack(v ssa.ID) (int64, bool) {
 	return n, n < 0
 }
 
-func (j *judge) returns(v ssa.ID) {
-	list := j.f.List(v)
-	if len(list) == 0 || len(j.c.Results) == 0 {
-		return
-	}
-	r := Untouched
-	switch x := &j.f.Values[list[0]]; x.Kind {
-	case ssa.Entry:
-		if int(x.Var) != j.c.Results[0] {
-			r = Leaves
-			j.mark(list[0], false)
+// returns looks at what is in the result registers at returns. What is computed
+// and returned is a use of what it was computed from.
+func (j *judge) returns() {
+	first, through := true, false
+	n := 0
+	var other map[ssa.ID]bool
+	for b := range j.f.Blocks {
+		for _, v := range j.f.Blocks[b].Code {
+			x := &j.f.Values[v]
+			if x.Kind == ssa.Store {
+				if leaf, ok := j.base(x.Args[0]); ok && j.isFirst(leaf) {
+					through = true
+				}
+			}
+			if x.Kind != ssa.Return {
+				continue
+			}
+			n++
+			list := j.f.List(v)
+			if len(list) == 0 || len(j.c.Results) == 0 || !j.isFirst(list[0]) {
+				first = false
+			}
+			for k, a := range list {
+				e := &j.f.Values[a]
+				switch {
+				case k == 0:
+					j.markResult(a)
+				case k >= len(j.c.Results) && e.Kind == ssa.Expr && !j.low(a):
+					j.mark(a, false)
+				}
+				if k != len(j.c.Results) || a == 0 {
+					continue
+				}
+				if other == nil {
+					other = j.readElsewhere()
+				}
+				j.out.Float = j.out.Float || j.own(j.whole(a)) && !other[a] && !other[j.whole(a)]
+			}
 		}
-	case ssa.After, ssa.Unknown:
-	default:
-		r = Leaves
-		j.mark(list[0], false)
 	}
-	j.result = max(j.result, r)
-	for k := 1; k < len(list); k++ { // floating-point results: only what was computed
-		if x := &j.f.Values[list[k]]; k >= len(j.c.Results) && x.Kind == ssa.Expr {
-			j.mark(list[k], false)
+	j.out.First, j.out.Through = n > 0 && first, through
+}
+
+// markResult marks what a result is computed from. That the register is left as
+// it was on some path is no use of it.
+func (j *judge) markResult(v ssa.ID) {
+	seen := map[ssa.ID]bool{}
+	work := []ssa.ID{v}
+	for len(work) > 0 && len(seen) < mostReached {
+		v := work[len(work)-1]
+		work = work[:len(work)-1]
+		if v == 0 || seen[v] {
+			continue
+		}
+		seen[v] = true
+		switch x := &j.f.Values[v]; {
+		case x.Kind == ssa.Phi:
+			work = append(work, j.f.List(v)...)
+		case x.Kind == ssa.Entry && int(x.Var) == j.c.Results[0]:
+		default:
+			j.mark(v, false)
 		}
 	}
 }
 
-// variadic recognizes the prologue that saves the vector registers when AL
-// says that they carry arguments, and on conventions without that test the one
-// that saves every remaining integer argument register side by side.
-func (j *judge) variadic() bool {
-	if !j.c.CallPushes || len(j.c.Ints) != 6 {
+// low says whether a value is the lower part of what a register held at entry:
+// instructions clear the upper parts of all vector registers.
+func (j *judge) low(a ssa.ID) bool {
+	return j.f.Values[j.whole(a)].Kind == ssa.Entry
+}
+
+// own says whether a value in a vector register comes from an
+// instruction of the function.
+func (j *judge) own(a ssa.ID) bool {
+	switch x := &j.f.Values[a]; x.Kind {
+	case ssa.Expr, ssa.Load, ssa.Const:
+		return true
+	case ssa.After:
+		return j.f.Values[x.Args[0]].Kind == ssa.Opaque
+	case ssa.Phi:
+		for _, p := range j.f.List(a) {
+			switch x := &j.f.Values[p]; x.Kind {
+			case ssa.Expr, ssa.Load, ssa.Const:
+			case ssa.After:
+				if j.f.Values[x.Args[0]].Kind != ssa.Opaque {
+					return false
+				}
+			default:
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// readElsewhere are the values that something else than a call or a return is
+// made of.
+func (j *judge) readElsewhere() map[ssa.ID]bool {
+	out := map[ssa.ID]bool{}
+	var work []ssa.ID
+	add := func(a ssa.ID) {
+		if a != 0 && !out[a] {
+			out[a] = true
+			work = append(work, a)
+		}
+	}
+	for b := range j.f.Blocks {
+		for _, v := range j.f.Blocks[b].Code {
+			switch j.f.Values[v].Kind {
+			case ssa.Return, ssa.Call, ssa.Jump:
+			default:
+				j.f.Operands(v, add)
+			}
+		}
+	}
+	for len(work) > 0 {
+		v := work[len(work)-1]
+		work = work[:len(work)-1]
+		if k := j.f.Values[v].Kind; k == ssa.Expr || k == ssa.Phi {
+			j.f.Operands(v, add)
+		}
+	}
+	return out
+}
+
+// whole is the value that is in the lower part of a, or of which a is one.
+func (j *judge) whole(a ssa.ID) ssa.ID {
+	for {
+		switch x := &j.f.Values[a]; {
+		case x.Kind == ssa.Expr && (x.Op == ir.Zext || x.Op == ir.Extract):
+			a = x.Args[0]
+		case x.Kind == ssa.Expr && x.Op == ir.Concat:
+			a = x.Args[1]
+		default:
+			return a
+		}
+	}
+}
+
+func (j *judge) isFirst(v ssa.ID) bool {
+	x := &j.f.Values[v]
+	if x.Kind != ssa.Entry {
 		return false
 	}
+	if len(j.c.Ints) > 0 {
+		return int(x.Var) == j.c.Ints[0]
+	}
+	cell := j.f.CellOf(x.Var)
+	return cell != nil && cell.Base == 0 && cell.Offset == j.c.Word
+}
+
+// base is v without a constant distance.
+func (j *judge) base(v ssa.ID) (ssa.ID, bool) {
+	x := &j.f.Values[v]
+	if x.Kind == ssa.Expr && x.Op == ir.Add && j.f.Values[x.Args[1]].Kind == ssa.Const {
+		return x.Args[0], true
+	}
+	return v, v != 0
+}
+
+// variadic recognizes functions that save the argument registers behind those
+// of their named parameters because they do not know how many there are. On
+// x86-64 outside Windows they ask AL whether vector registers carry some;
+// elsewhere the registers are stored side by side, are read through the address
+// of the first only, and end with the last register.
+func (j *judge) variadic() (named int, ok bool) {
+	if len(j.c.Ints) == 0 {
+		return 0, false
+	}
+	stored := map[ssa.Var]int64{}
+	for i := range j.f.Accesses {
+		a := &j.f.Accesses[i]
+		if e := &j.f.Values[a.Value]; a.Write && a.Base == 0 && a.Value != 0 && e.Kind == ssa.Entry {
+			stored[e.Var] = a.Offset
+		}
+	}
+	n := len(j.c.Ints)
+	for n > 0 {
+		at, ok := stored[ssa.Var(j.c.Ints[n-1])]
+		if !ok || n < len(j.c.Ints) && at+j.c.Word != stored[ssa.Var(j.c.Ints[n])] {
+			break
+		}
+		n--
+	}
+	if j.c.CallPushes && j.c.Shadow == 0 {
+		return max(n, 1), j.testsAL()
+	}
+	if n == 0 || n == len(j.c.Ints) {
+		return 0, false
+	}
+	first := stored[ssa.Var(j.c.Ints[n])]
+	if j.f.Escapes[0] > first {
+		return 0, false
+	}
+	last := stored[ssa.Var(j.c.Ints[len(j.c.Ints)-1])]
+	for i := range j.f.Accesses {
+		if a := &j.f.Accesses[i]; !a.Write && a.Base == 0 && a.Offset >= first && a.Offset <= last {
+			return 0, false
+		}
+	}
+	return n, true
+}
+
+// testsAL says whether the code branches on the low byte of RAX at entry.
+func (j *judge) testsAL() bool {
 	for b := range j.f.Blocks {
 		for _, v := range j.f.Blocks[b].Code {
 			x := &j.f.Values[v]
@@ -255,40 +522,18 @@ func (j *judge) variadic() bool {
 				continue
 			}
 			cond := &j.f.Values[x.Args[0]]
-			if cond.Kind == ssa.Expr && (cond.Op == ir.Eq || cond.Op == ir.Ne) {
-				low := &j.f.Values[cond.Args[0]]
-				if low.Kind == ssa.Expr && low.Op == ir.Extract && low.Bits == 8 && low.N == 0 {
-					e := &j.f.Values[low.Args[0]]
-					if e.Kind == ssa.Entry && e.Var == ax {
-						return true
-					}
+			if cond.Kind != ssa.Expr || cond.Op != ir.Eq && cond.Op != ir.Ne {
+				continue
+			}
+			low := &j.f.Values[cond.Args[0]]
+			if low.Kind == ssa.Expr && low.Op == ir.Extract && low.Bits == 8 && low.N == 0 {
+				if e := &j.f.Values[low.Args[0]]; e.Kind == ssa.Entry && e.Var == ax {
+					return true
 				}
 			}
 		}
 	}
 	return false
-}
-
-// named is the number of parameters in front of those that are saved together:
-// the saved ones end with the last register.
-func (j *judge) named() int {
-	stored := map[ssa.Var]int{}
-	for b := range j.f.Blocks {
-		for _, v := range j.f.Blocks[b].Code {
-			x := &j.f.Values[v]
-			if x.Kind != ssa.Store {
-				continue
-			}
-			if e := &j.f.Values[x.Args[1]]; e.Kind == ssa.Entry {
-				stored[e.Var]++
-			}
-		}
-	}
-	n := len(j.c.Ints)
-	for n > 0 && stored[ssa.Var(j.c.Ints[n-1])] > 0 {
-		n--
-	}
-	return max(n, 1)
 }
 
 // frame lists the variables that the code uses in the frame, without what

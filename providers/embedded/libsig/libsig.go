@@ -67,6 +67,19 @@ func declare(typ, name string) string {
 	return typ + " " + name
 }
 
+// Floating says that a type is a floating-point number that travels in a vector
+// register.
+func Floating(typ string) bool {
+	switch strings.TrimSpace(typ) {
+	case "double", "float", "_Float64", "_Float32":
+		return true
+	}
+	return false
+}
+
+// Floating says that the parameter is a floating-point number.
+func (p Parameter) Floating() bool { return Floating(p.Type) }
+
 type tables struct{ posix, win32 map[string]*Signature }
 
 var parsed = sync.OnceValue(func() tables {

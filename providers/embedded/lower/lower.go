@@ -25,6 +25,7 @@ type Program struct {
 	Convention *callconv.Convention
 	dec        isa.Decoder
 	code       ssa.Lifter
+	leaves     leaves
 }
 
 // New wraps p. It fails for architectures without a lifter.
@@ -204,6 +205,14 @@ func (l *Program) CalleeOf(addr uint64) Callee {
 func (l *Program) Effect(site uint64) ssa.Effect {
 	e := l.Convention.Effect()
 	c := l.CalleeAt(site)
+	if c.Function >= 0 {
+		if kind, ok := l.Runtime(c.Function); ok {
+			l.runtimeEffect(&e, kind)
+			return e
+		}
+		kept := l.leafKeeps(c.Function)
+		e.Keeps[0] |= kept[0]
+	}
 	if c.Import != "" {
 		if sig, ok := libsig.Lookup(c.Import, l.Image.Format); ok && sig.Pure {
 			e.Pure = true

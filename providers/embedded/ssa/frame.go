@@ -20,6 +20,7 @@ const (
 	initial       // what the register numbered off held at entry
 	exact         // base + off
 	derived       // some address of the frame at or above base + off
+	number        // off
 	other         // anything
 )
 
@@ -256,12 +257,17 @@ func (f *frame) statement(x *ir.Inst, at uint32, addr uint64, st *places) {
 	switch x.Op {
 	case ir.Copy:
 		result = a
+		if x.A.Kind == ir.Const && x.A.Bits == f.arch.Bits {
+			result = place{is: number, off: int64(x.A.N)}
+		}
 	case ir.Add:
 		result = f.sum(x, a, b)
 	case ir.Sub:
 		switch {
 		case a.frame() && x.B.Kind == ir.Const:
 			result = a.plus(-signExtended(x.B))
+		case a.frame() && b.is == number && b.off >= 0 && b.off < farthest: // large frames, after the stack was checked
+			result = a.plus(-b.off)
 		case a.frame() && !b.frame():
 			if x.A.Kind != ir.Reg || int(x.A.N) != f.in.SP { // from the stack pointer: new memory below the frame
 				result = place{derived, a.base, math.MinInt64 / 2}

@@ -29,6 +29,7 @@ func (l *lifter) opaque() {
 		}
 	}
 	vector := false
+	var stored, at ir.Value
 	for i, o := range l.e.ops[:l.e.nops] {
 		first := i == 0
 		if o.kind == opQ && l.inMemory(o) {
@@ -36,6 +37,16 @@ func (l *lifter) opaque() {
 			write(l.arch.Reg(regFPU))
 		}
 		switch {
+		case l.inMemory(o) && l.plainMemory():
+			vector = vector || isVector(o)
+			at = l.address()
+			bits := uint16(l.in.Mem.Size) * 8
+			if first && !readsOnly(l.e.name) {
+				stored = l.Temp(bits)
+				e.Writes = append(e.Writes, stored)
+			} else {
+				e.Reads = append(e.Reads, l.Load(at, bits))
+			}
 		case l.inMemory(o):
 			vector = vector || isVector(o) || o.kind == opKE
 			e.ReadsMemory = true
@@ -99,6 +110,32 @@ func (l *lifter) opaque() {
 		l.systemEffects(&e, write)
 	}
 	l.Opaque(e)
+	if stored.Kind != ir.None {
+		l.Store(at, stored)
+	}
+}
+
+// plainMemory says whether the memory operand of an instruction that is not
+// modelled is read whole, or written whole, and nothing else of memory is:
+// of floating-point and vector instructions without masks.
+func (l *lifter) plainMemory() bool {
+	switch l.in.Mem.Size {
+	case 2, 4, 8, 10, 16, 32, 64:
+	default:
+		return false
+	}
+	if l.x.opcode >= 0xd8 && l.x.opcode <= 0xdf && l.in.Op>>8&0xff == uint32(map1) {
+		return true
+	}
+	if l.e.flags&flagVSIB != 0 || l.x.vector == 2 && (l.x.mask != 0 || l.x.bcast) || strings.Contains(l.e.name, "mask") {
+		return false
+	}
+	for _, o := range l.e.ops[:l.e.nops] {
+		if isVector(o) && !l.inMemory(o) {
+			return true
+		}
+	}
+	return false
 }
 
 // gatherOperands adds the vector index of gathers and scatters, and the mask

@@ -404,10 +404,7 @@ func (d *drawing) outside() {
 		case model.ApplicationNodeKindEndpoint:
 			d.endpoint(i)
 		case model.ApplicationNodeKindChildProcess:
-			to := d.box("program "+d.label(i), func() box {
-				return box{cluster: machine, title: d.label(i), detail: "program", kind: "import", id: n.ID}
-			})
-			d.users(i, to, "start", "")
+			d.program(i)
 		case model.ApplicationNodeKindNativeAddon:
 			digest := ""
 			if n.Identity.SHA256 != nil {

@@ -78,6 +78,7 @@ type analysis struct {
 	partNodes  [][]int64 // by file and part
 	pending    []pending
 	packages   map[string]int64 // by folder
+	docDirs    []string         // folders of documents, nil until asked for
 	roles      []processRole
 	operations []operation
 	// What joins the semantic graphs of files.

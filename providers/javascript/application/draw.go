@@ -273,6 +273,13 @@ func (a *analysis) drawFact(file int, from int64, f *facts.Fact) {
 			key = area + ":" + key
 		}
 	}
+	if p["protocol_handler"] == true && p["use"] != "privileged" {
+		relation = model.ApplicationRelationHandles
+	}
+	if p["access"] == "read" {
+		relation = model.ApplicationRelationReads
+	}
+	delete(p, "access")
 	edge := graph.Properties{"via": f.Via}
 	for _, name := range []string{"method", "use", "side", "write"} {
 		if v, ok := p[name]; ok {

@@ -116,14 +116,49 @@ func (a *analysis) find(from, name string) string {
 	}
 	dirs = append(dirs, ".")
 	for _, d := range dirs {
-		p := path.Join(d, name)
-		for _, ext := range []string{"", ".js", ".cjs", ".mjs", ".html", "/index.js", "/index.html", ".ts"} {
-			if a.Has(p + ext) {
-				return p + ext
-			}
+		if p := a.in(d, name); p != "" {
+			return p
+		}
+	}
+	// Addresses in pages begin at the document, and "/a" at its site.
+	found := ""
+	for _, d := range a.documentDirs() {
+		switch p := a.in(d, name); {
+		case p == "" || p == found:
+		case found != "":
+			return "" // several have it
+		default:
+			found = p
+		}
+	}
+	return found
+}
+
+// in is the file of a name in a folder, with the endings that loaders add.
+func (a *analysis) in(dir, name string) string {
+	p := path.Join(dir, name)
+	for _, ext := range []string{"", ".js", ".cjs", ".mjs", ".html", "/index.js", "/index.html", ".ts"} {
+		if a.Has(p + ext) {
+			return p + ext
 		}
 	}
 	return ""
+}
+
+// maxDocumentDirs bounds the folders of documents in which addresses are looked for.
+const maxDocumentDirs = 200
+
+// documentDirs are the folders that have documents.
+func (a *analysis) documentDirs() []string {
+	if a.docDirs == nil {
+		a.docDirs = []string{}
+		for i, d := range a.documents {
+			if dir := path.Dir(a.tree.Files[i].Path); d != nil && !slices.Contains(a.docDirs, dir) && len(a.docDirs) < maxDocumentDirs {
+				a.docDirs = append(a.docDirs, dir)
+			}
+		}
+	}
+	return a.docDirs
 }
 
 // drawProcess draws a fact that starts a file: a preload script, a document, a
@@ -186,16 +221,11 @@ func processKind(f *facts.Fact) (model.ApplicationNodeKind, model.ApplicationRel
 // must mean when only one has the name.
 func (a *analysis) drawBinding(file int, from int64, f *facts.Fact) {
 	at := a.location(file, f.At)
-	var candidates []int
-	if !f.Dynamic {
-		want := strings.TrimSuffix(path.Base(f.Name), ".node")
-		for i := range a.tree.Files {
-			if a.tree.Files[i].Kind == tree.Native && strings.TrimSuffix(path.Base(a.tree.Files[i].Path), ".node") == want {
-				candidates = append(candidates, i)
-			}
-		}
-	}
+	candidates := a.addons(file, f)
 	key := "binding " + f.Name
+	if strings.HasPrefix(f.Name, ".") {
+		key = "binding " + path.Join(path.Dir(a.tree.Files[file].Path), f.Name)
+	}
 	source := fromSyntax
 	if f.Dynamic {
 		key = a.tree.Files[file].Path + "@" + itoa(int(f.At.Start))
@@ -203,9 +233,49 @@ func (a *analysis) drawBinding(file int, from int64, f *facts.Fact) {
 	}
 	node := a.b.Node(model.ApplicationNodeKindNativeBinding, graph.Local(key), f.Name, a.b.From(source), nil, graph.Properties{"candidates": len(candidates)})
 	a.b.Edge(from, node, model.ApplicationRelationLoads, a.b.From(source), at, graph.Properties{"via": f.Via})
-	if len(candidates) == 1 {
-		a.b.Edge(node, a.fileNodes[candidates[0]], model.ApplicationRelationLoads, a.b.From(inferred(correlated, model.ApplicationProvenanceConfidenceHigh, "the only add-on of that name")), nil, nil)
+	how := inferred(correlated, model.ApplicationProvenanceConfidenceHigh, "the only add-on that it can mean")
+	if len(candidates) > 1 {
+		how = inferred(correlated, model.ApplicationProvenanceConfidenceLow, "one of several add-ons that it can mean, by the platform")
 	}
+	for _, i := range candidates[:min(len(candidates), maxAddons)] {
+		a.b.Edge(node, a.fileNodes[i], model.ApplicationRelationLoads, a.b.From(how), nil, nil)
+	}
+}
+
+// maxAddons bounds the add-ons that one request is joined to.
+const maxAddons = 50
+
+// addons are the native files that a request for a binding can mean: those of its
+// name, and where it names a folder, those in the places of builds below it.
+func (a *analysis) addons(file int, f *facts.Fact) (list []int) {
+	if f.Dynamic {
+		return nil
+	}
+	folder := slices.ContainsFunc(f.Details, func(d facts.Value) bool { return d.Name == "folder" && d.Value == true })
+	dir := path.Join(path.Dir(a.tree.Files[file].Path), f.Name)
+	if folder && path.Ext(dir) == ".json" { // the manifest of the package
+		dir = path.Dir(dir)
+	}
+	want := strings.TrimSuffix(path.Base(f.Name), ".node")
+	for i := range a.tree.Files {
+		if a.tree.Files[i].Kind != tree.Native {
+			continue
+		}
+		p := a.tree.Files[i].Path
+		if folder {
+			below, ok := strings.CutPrefix(p, dir+"/")
+			if dir == "." {
+				below, ok = p, true
+			}
+			first, _, _ := strings.Cut(below, "/")
+			if ok && (first == "prebuilds" || first == "build" || first == "lib" || first == "binding") {
+				list = append(list, i)
+			}
+		} else if strings.TrimSuffix(path.Base(p), ".node") == want {
+			list = append(list, i)
+		}
+	}
+	return list
 }
 
 // drawWindow draws a window and the preload script that its options name.

@@ -18,81 +18,104 @@ type call struct {
 
 // readers of calls, by the last step of the callee's path.
 var readers = map[string]func(*extractor, *call){
-	"fetch":                      fetches,
-	"open":                       opens,
-	"sendBeacon":                 fetches,
-	"request":                    fetches,
-	"get":                        getOrRoute,
-	"post":                       getOrRoute,
-	"put":                        getOrRoute,
-	"patch":                      getOrRoute,
-	"delete":                     getOrRoute,
-	"head":                       getOrRoute,
-	"all":                        getOrRoute,
-	"use":                        getOrRoute,
-	"route":                      getOrRoute,
-	"axios":                      fetches,
-	"importScripts":              importsScripts,
-	"getItem":                    storageKey,
-	"setItem":                    storageKey,
-	"removeItem":                 storageKey,
-	"deleteDatabase":             opens,
-	"register":                   registers,
-	"exposeInMainWorld":          exposes,
-	"exposeInIsolatedWorld":      exposes,
-	"on":                         message,
-	"once":                       message,
-	"addListener":                message,
-	"handle":                     message,
-	"handleOnce":                 message,
-	"removeHandler":              nil,
-	"send":                       message,
-	"sendSync":                   message,
-	"sendToHost":                 message,
-	"invoke":                     message,
-	"postMessage":                message,
-	"loadFile":                   loads,
-	"loadURL":                    loads,
-	"setPreloads":                preloads,
-	"registerPreloadScript":      preloads,
-	"fork":                       forks,
-	"spawn":                      spawns,
-	"spawnSync":                  spawns,
-	"exec":                       spawns,
-	"execSync":                   spawns,
-	"execFile":                   spawns,
-	"execFileSync":               spawns,
-	"dlopen":                     dlopens,
-	"bindings":                   binds,
-	"node-gyp-build":             binds,
-	"@mapbox/node-pre-gyp":       nil,
-	"push":                       routes,
-	"replace":                    nil,
-	"navigate":                   routes,
-	"isFeatureEnabled":           flag,
-	"isEnabled":                  flag,
-	"isFlagEnabled":              flag,
-	"useFeature":                 flag,
-	"useFlag":                    flag,
-	"useFeatureFlag":             flag,
-	"useFeatureFlagEnabled":      flag,
-	"hasFeature":                 flag,
-	"getFeatureFlag":             flag,
-	"featureEnabled":             flag,
-	"checkGate":                  flag,
-	"useGate":                    flag,
-	"getFeatureGate":             flag,
-	"variation":                  flag,
-	"boolVariation":              flag,
-	"stringVariation":            flag,
-	"getTreatment":               flag,
-	"getBooleanValue":            flag,
-	"getFeatureValue":            flag,
-	"isOn":                       flag,
-	"getExperiment":              flag,
-	"setAsDefaultProtocolClient": protocols,
-	"registerFileProtocol":       protocols,
-	"registerHttpProtocol":       protocols,
+	"fetch":                       fetches,
+	"open":                        opens,
+	"sendBeacon":                  fetches,
+	"request":                     fetches,
+	"get":                         getOrRoute,
+	"post":                        getOrRoute,
+	"put":                         getOrRoute,
+	"patch":                       getOrRoute,
+	"delete":                      getOrRoute,
+	"head":                        getOrRoute,
+	"all":                         getOrRoute,
+	"use":                         getOrRoute,
+	"route":                       getOrRoute,
+	"axios":                       fetches,
+	"importScripts":               importsScripts,
+	"getItem":                     storageKey,
+	"setItem":                     storageKey,
+	"removeItem":                  storageKey,
+	"deleteDatabase":              opens,
+	"register":                    registers,
+	"exposeInMainWorld":           exposes,
+	"exposeInIsolatedWorld":       exposes,
+	"on":                          message,
+	"once":                        message,
+	"addListener":                 message,
+	"handle":                      message,
+	"handleOnce":                  message,
+	"removeHandler":               nil,
+	"send":                        message,
+	"sendSync":                    message,
+	"sendToHost":                  message,
+	"invoke":                      message,
+	"postMessage":                 message,
+	"loadFile":                    loads,
+	"loadURL":                     loads,
+	"setPreloads":                 preloads,
+	"registerPreloadScript":       preloads,
+	"fork":                        forks,
+	"spawn":                       spawns,
+	"spawnSync":                   spawns,
+	"addModule":                   worklets,
+	"ajax":                        fetches,
+	"getJSON":                     getOrRoute,
+	"create":                      bases,
+	"openExternal":                opened,
+	"setFeedURL":                  feeds,
+	"encryptString":               keychain,
+	"decryptString":               keychain,
+	"setPassword":                 keychain,
+	"getPassword":                 keychain,
+	"deletePassword":              keychain,
+	"findCredentials":             keychain,
+	"find":                        binds,
+	"execa":                       spawns,
+	"execaSync":                   spawns,
+	"cross-spawn":                 spawns,
+	"registerSchemesAsPrivileged": protocols,
+	"registerStringProtocol":      protocols,
+	"registerBufferProtocol":      protocols,
+	"registerStreamProtocol":      protocols,
+	"interceptFileProtocol":       protocols,
+	"interceptHttpProtocol":       protocols,
+	"interceptStreamProtocol":     protocols,
+	"exec":                        spawns,
+	"execSync":                    spawns,
+	"execFile":                    spawns,
+	"execFileSync":                spawns,
+	"dlopen":                      dlopens,
+	"bindings":                    binds,
+	"node-gyp-build":              binds,
+	"@mapbox/node-pre-gyp":        nil,
+	"push":                        routes,
+	"replace":                     nil,
+	"navigate":                    routes,
+	"isFeatureEnabled":            flag,
+	"isEnabled":                   flag,
+	"isFlagEnabled":               flag,
+	"useFeature":                  flag,
+	"useFlag":                     flag,
+	"useFeatureFlag":              flag,
+	"useFeatureFlagEnabled":       flag,
+	"hasFeature":                  flag,
+	"getFeatureFlag":              flag,
+	"featureEnabled":              flag,
+	"checkGate":                   flag,
+	"useGate":                     flag,
+	"getFeatureGate":              flag,
+	"variation":                   flag,
+	"boolVariation":               flag,
+	"stringVariation":             flag,
+	"getTreatment":                flag,
+	"getBooleanValue":             flag,
+	"getFeatureValue":             flag,
+	"isOn":                        flag,
+	"getExperiment":               flag,
+	"setAsDefaultProtocolClient":  protocols,
+	"registerFileProtocol":        protocols,
+	"registerHttpProtocol":        protocols,
 }
 
 func (e *extractor) call(r parse.Ref, n *parse.Node) {
@@ -152,7 +175,7 @@ func fetches(e *extractor, c *call) {
 	case c.name == "fetch" && (c.path == "fetch" || strings.HasSuffix(c.path, ".net.fetch")):
 	case c.name == "sendBeacon" && symbol.Ends(c.path, "navigator.sendBeacon"):
 	case c.name == "axios" && c.path == "axios":
-	case c.name == "request" && client(c.path):
+	case (c.name == "request" || c.name == "ajax") && client(c.path):
 	default:
 		return
 	}
@@ -183,6 +206,34 @@ func client(path string) bool {
 		return true
 	}
 	return strings.Contains(path, "electron.net.")
+}
+
+// bases reads clients that are made for one address, as axios.create({baseURL}).
+func bases(e *extractor, c *call) {
+	if !client(c.path) || c.n == 0 {
+		return
+	}
+	options := e.Names.Literal(c.args[0])
+	if options == 0 {
+		return
+	}
+	for _, name := range []string{"baseURL", "prefixUrl"} {
+		if base := e.Names.Member(options, name); base != 0 {
+			if text, ok := e.address(base); ok && text != "" {
+				e.fact(Endpoint, text, c.path, c.r, Value{"use", "base"})
+			}
+		}
+	}
+}
+
+// opened reads addresses that are given to the browser of the system.
+func opened(e *extractor, c *call) {
+	if !symbol.Ends(c.path, "shell.openExternal") || c.n == 0 {
+		return
+	}
+	if text, ok := e.address(c.args[0]); ok && text != "" {
+		e.fact(Endpoint, text, c.path, c.r, Value{"use", "opened"})
+	}
 }
 
 func opens(e *extractor, c *call) {
@@ -280,12 +331,10 @@ func flag(e *extractor, c *call) {
 	}
 }
 
-func protocols(e *extractor, c *call) {
-	if c.n == 0 {
-		return
-	}
-	if text, ok := e.Names.Constant(c.args[0]); ok && text != "" {
-		e.fact(Endpoint, text+":", c.path, c.r, Value{"protocol_handler", true})
+// worklets reads audioWorklet.addModule("a.js").
+func worklets(e *extractor, c *call) {
+	if c.n > 0 && strings.Contains(c.path, "orklet.") {
+		e.located(Worker, c.args[0], c.path, c.r, Value{"worklet", true})
 	}
 }
 

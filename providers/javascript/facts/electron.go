@@ -20,6 +20,12 @@ func message(e *extractor, c *call) {
 	receiver := strings.TrimSuffix(c.path, "."+c.name)
 	operation, direction, role := "", "", ""
 	switch {
+	case c.name == "handle" && symbol.Ends(receiver, "protocol"):
+		protocols(e, c)
+		return
+	case symbol.Ends(receiver, "electron.app") && (c.name == "on" || c.name == "once"):
+		deepLink(e, c)
+		return
 	case symbol.Ends(receiver, "ipcMain"):
 		direction, role = toMain, "handler"
 		switch c.name {
@@ -49,6 +55,86 @@ func message(e *extractor, c *call) {
 	}
 	e.named(Message, c.args[0], c.path, c.r,
 		Value{"operation", operation}, Value{"direction", direction}, Value{"side", role}, Value{"method", c.name})
+}
+
+// protocols reads schemes that a program answers or asks to be opened with.
+func protocols(e *extractor, c *call) {
+	if c.n == 0 {
+		return
+	}
+	use := Value{"use", "answered"}
+	switch c.name {
+	case "setAsDefaultProtocolClient":
+		use.Value = "opened-with"
+	case "registerSchemesAsPrivileged":
+		list := c.args[0]
+		if e.f.Kind(list) != parse.Array {
+			return
+		}
+		for k := e.f.First(list); k != 0; k = e.f.Next(k) {
+			if scheme := e.Names.Member(e.Names.Literal(k), "scheme"); scheme != 0 {
+				e.scheme(scheme, c.path, k, Value{"use", "privileged"})
+			}
+		}
+		return
+	}
+	e.scheme(c.args[0], c.path, c.r, use)
+}
+
+func (e *extractor) scheme(r parse.Ref, via string, at parse.Ref, use Value) {
+	if text, ok := e.Names.Constant(r); ok && text != "" {
+		e.fact(Endpoint, text+":", via, at, use, Value{"protocol_handler", true})
+	}
+}
+
+// deepLink reads how a program takes addresses that it is opened with.
+func deepLink(e *extractor, c *call) {
+	if event, ok := e.Names.Constant(c.args[0]); ok && (event == "open-url" || event == "open-file" || event == "second-instance") {
+		e.fact(Route, event, c.path, c.r, Value{"side", "deep-link"})
+	}
+}
+
+// feeds reads where updates are looked for.
+func feeds(e *extractor, c *call) {
+	if !symbol.Ends(c.path, "autoUpdater.setFeedURL") || c.n == 0 {
+		return
+	}
+	feed := Value{"use", "update-feed"}
+	options := e.Names.Literal(c.args[0])
+	address := c.args[0]
+	if options != 0 {
+		if address = e.Names.Member(options, "url"); address == 0 {
+			var parts []string
+			for _, name := range []string{"provider", "owner", "repo", "bucket"} {
+				if text, ok := e.Names.Constant(e.Names.Member(options, name)); ok {
+					parts = append(parts, text)
+				}
+			}
+			if len(parts) > 0 {
+				e.fact(Endpoint, strings.Join(parts, "/"), c.path, c.r, feed)
+				return
+			}
+		}
+	}
+	text, ok := "", false
+	if address != 0 {
+		text, ok = e.address(address)
+	}
+	e.fact(Endpoint, text, c.path, c.r, feed).Dynamic = !ok
+}
+
+// keychain reads secrets that are kept with the system.
+func keychain(e *extractor, c *call) {
+	access := Value{"access", "read"}
+	if c.name == "encryptString" || c.name == "setPassword" || c.name == "deletePassword" {
+		access.Value = "write"
+	}
+	switch {
+	case symbol.Ends(c.path, "safeStorage."+c.name):
+		e.fact(Storage, "safeStorage", c.path, c.r, Value{"area", "safe-storage"}, access)
+	case strings.HasPrefix(c.path, "keytar."):
+		e.named(Storage, c.args[0], c.path, c.r, Value{"area", "keychain"}, access)
+	}
 }
 
 // exposes reads contextBridge.exposeInMainWorld(name, api).
@@ -176,7 +262,12 @@ func forks(e *extractor, c *call) {
 }
 
 func spawns(e *extractor, c *call) {
-	if strings.HasPrefix(c.path, "child_process.") {
+	root, _, _ := strings.Cut(c.path, ".")
+	switch root {
+	case "child_process", "execa", "cross-spawn", "node-pty":
+		if c.n == 0 {
+			return
+		}
 		e.named(ChildProcess, c.args[0], c.path, c.r, Value{"process", "program"})
 	}
 }
@@ -196,8 +287,8 @@ func binds(e *extractor, c *call) {
 			return
 		}
 		e.named(NativeBinding, c.args[0], c.path, c.r)
-	case "node-gyp-build":
-		e.located(NativeBinding, c.args[0], c.path, c.r)
+	case "node-gyp-build", "@mapbox/node-pre-gyp.find", "node-pre-gyp.find":
+		e.located(NativeBinding, c.args[0], c.path, c.r, Value{"folder", true})
 	}
 }
 
@@ -222,7 +313,10 @@ func (e *extractor) construct(r parse.Ref, n *parse.Node) {
 		e.window(r, arg, name)
 	case "Worker", "SharedWorker":
 		if arg != 0 {
-			e.located(Worker, arg, name, r, Value{"shared", name == "SharedWorker"})
+			fact := e.located(Worker, arg, name, r, Value{"shared", name == "SharedWorker"})
+			if eval := e.Names.Member(e.Names.Literal(f.Next(arg)), "eval"); eval != 0 { // the argument is code
+				fact.Name, fact.Dynamic = "", true
+			}
 		}
 	case "WebSocket", "EventSource":
 		if arg != 0 {
@@ -231,7 +325,7 @@ func (e *extractor) construct(r parse.Ref, n *parse.Node) {
 	case "URL":
 		if base := f.Next(arg); arg != 0 && base != 0 && e.Names.Path(base) == "import.meta.url" {
 			text, ok := e.Names.Constant(arg)
-			e.out.Imports = append(e.out.Imports, Import{Specifier: text, Kind: Resolve, Unknown: !ok, At: e.span(r)})
+			e.out.Imports = append(e.out.Imports, Import{Specifier: relative(text), Kind: Resolve, Unknown: !ok, At: e.span(r)})
 		}
 	}
 }
@@ -308,10 +402,11 @@ type Unsettled struct{}
 
 // located is a fact that names a file. Paths that are joined to the folder of
 // the program are given relative to it, beginning with "./" or "../".
-func (e *extractor) located(kind Kind, r parse.Ref, via string, at parse.Ref, details ...Value) {
+func (e *extractor) located(kind Kind, r parse.Ref, via string, at parse.Ref, details ...Value) *Fact {
 	text, ok := e.Path(r)
 	fact := e.fact(kind, text, via, at, details...)
 	fact.Dynamic = !ok
+	return fact
 }
 
 func (e *extractor) pathOr(r parse.Ref) any {
@@ -362,6 +457,12 @@ func (e *extractor) filePath(r parse.Ref, hops int) (string, bool) {
 		switch e.Names.Path(r) {
 		case "import.meta.dirname":
 			return ".", true
+		}
+		switch f.NameOf(f.Kid(r, 1)) {
+		case "href", "pathname": // of new URL("a", import.meta.url)
+			if f.Kind(f.First(r)) == parse.New {
+				return e.filePath(f.First(r), hops-1)
+			}
 		}
 	}
 	return "", false

@@ -42,6 +42,21 @@ func TestFacts(t *testing.T) {
 		{"a_local_name_is_not_the_global", "function fetch(a) {} fetch('/x'); function f(localStorage) { localStorage.getItem('k') }", nil},
 		{"processes", "const {fork} = require('node:child_process'); fork(path.join(__dirname, 'a.js')); new Worker(new URL('./w.js', import.meta.url)); require('child_process').exec('ls')",
 			[]string{"child-process ./a.js child_process.fork", "worker ./w.js Worker", "child-process ls child_process.exec"}},
+		{"workers", "new Worker('' + new URL('w.js', import.meta.url).href); new SharedWorker('/s.js'); ctx.audioWorklet.addModule('a.js'); new Worker('run()', {eval: true})",
+			[]string{"worker ./w.js Worker", "worker /s.js SharedWorker", "worker a.js ctx.audioWorklet.addModule", "worker ? Worker"}},
+		{"schemes_and_links", "const {app, protocol} = require('electron'); app.setAsDefaultProtocolClient('demo'); protocol.handle('asset', f); protocol.registerSchemesAsPrivileged([{scheme: 'a'}, {scheme: 'b'}]); app.on('open-url', g)",
+			[]string{"endpoint demo: electron.app.setAsDefaultProtocolClient", "endpoint asset: electron.protocol.handle", "endpoint a: electron.protocol.registerSchemesAsPrivileged", "endpoint b: electron.protocol.registerSchemesAsPrivileged", "route open-url electron.app.on"}},
+		{"updates", "const {autoUpdater: u} = require('electron-updater'); u.setFeedURL({url: 'https://u:p@up.example/x?k=1'}); u.setFeedURL({provider: 'github', owner: 'o', repo: 'r'}); u.setFeedURL(feed())",
+			[]string{"endpoint https://up.example/x?k= electron-updater.autoUpdater.setFeedURL", "endpoint https://up.example/x?k= literal", "endpoint github/o/r electron-updater.autoUpdater.setFeedURL", "endpoint ? electron-updater.autoUpdater.setFeedURL"}},
+		{"secrets", "const {safeStorage} = require('electron'), keytar = require('keytar'); safeStorage.encryptString(a); keytar.setPassword('svc', 'me', p)",
+			[]string{"storage safeStorage electron.safeStorage.encryptString", "storage svc keytar.setPassword"}},
+		{"add_ons", "require('node-gyp-build')(__dirname); require('bindings')('fast'); process.dlopen(module, path.join(__dirname, 'a.node')); const pre = require('@mapbox/node-pre-gyp'); pre.find(path.join(__dirname, '../package.json'))",
+			[]string{"native-binding . node-gyp-build", "native-binding fast bindings", "native-addon ./a.node process.dlopen", "native-binding ../package.json @mapbox/node-pre-gyp.find"}},
+		{"clients", "const axios = require('axios'); axios.create({baseURL: 'https://api.example'}); $.ajax({url: '/x', method: 'POST'}); require('electron').shell.openExternal('https://help.example/a')",
+			[]string{"endpoint https://api.example axios.create", "endpoint https://api.example literal", "endpoint /x $.ajax", "endpoint https://help.example/a electron.shell.openExternal", "endpoint https://help.example/a literal"}},
+		{"server_routes", "fastify.route({method: 'GET', url: '/a', handler: h}); use({url: '/b', handler: h})", []string{"route /a route object"}},
+		{"programs", "require('execa').execa('git', ['log']); require('cross-spawn')('npm'); require('node-pty').spawn('bash')",
+			[]string{"child-process git execa.execa", "child-process npm cross-spawn", "child-process bash node-pty.spawn"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var have []string

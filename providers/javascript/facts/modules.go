@@ -181,6 +181,9 @@ func (e *extractor) returned(r parse.Ref) parse.Ref {
 
 func (e *extractor) require(r, specifier parse.Ref, kind ImportKind) {
 	text, ok := e.Names.Constant(specifier)
+	if !ok { // require(path.join(__dirname, "a"))
+		text, ok = e.Path(specifier)
+	}
 	i := Import{Specifier: text, Kind: kind, Unknown: !ok, At: e.span(r), Optional: e.tried(r)}
 	// const {a, b} = require("c")
 	parent := e.parents[r]

@@ -213,7 +213,8 @@ func (e *extractor) pattern(r parse.Ref, n *parse.Node) {
 // routeObject reads {path: "/a", component: …}, as routers take.
 func (e *extractor) routeObject(r parse.Ref, n *parse.Node) {
 	f := e.f
-	route, target := parse.Ref(0), false
+	route, target, method := parse.Ref(0), false, parse.Ref(0)
+	side := "client"
 	for k := n.First; k != 0; k = f.Next(k) {
 		if f.Kind(k) != parse.Property || f.Kind(f.First(k)) != parse.Name {
 			continue
@@ -221,15 +222,23 @@ func (e *extractor) routeObject(r parse.Ref, n *parse.Node) {
 		switch f.NameOf(f.First(k)) {
 		case "path":
 			route = f.Kid(k, 1)
+		case "url": // {method: "GET", url: "/a", handler}
+			if route == 0 {
+				route, side = f.Kid(k, 1), "server"
+			}
+		case "method":
+			method = f.Kid(k, 1)
+		case "handler":
+			target = target || side == "server" || method != 0
 		case "component", "components", "element", "Component", "loadChildren", "loadComponent", "lazy", "redirectTo", "redirect", "children", "loader":
 			target = true
 		}
 	}
-	if route == 0 || !target {
+	if route == 0 || !target || side == "server" && method == 0 {
 		return
 	}
 	if text, ok := e.Names.Constant(route); ok && len(text) <= 500 && !strings.ContainsAny(text, " \n\\") {
-		e.fact(Route, text, "route object", r, Value{"side", "client"}, Value{"use", "definition"})
+		e.fact(Route, text, "route object", r, Value{"side", side}, Value{"use", "definition"})
 	}
 }
 

@@ -28,6 +28,7 @@ import (
 	"rea/providers/javascript/facts"
 	"rea/providers/javascript/graph"
 	"rea/providers/javascript/parse"
+	"rea/providers/javascript/scope"
 	"rea/providers/javascript/symbol"
 )
 
@@ -48,6 +49,9 @@ type Reader struct {
 	// Cut: the budget was spent, and shapes are unknown where it was.
 	Cut   bool
 	steps int
+
+	assigned map[scope.BindingID][]assignment // nil until it was looked for them
+	within   []scope.BindingID                // variables whose members are being read
 }
 
 var (
@@ -177,10 +181,22 @@ func (r *Reader) list(items []object) jsontext.Value {
 	return append(out, ']')
 }
 
-// variable follows a name to its only value.
+// variable follows a name to its only value, with what is assigned to it.
 func (r *Reader) variable(v parse.Ref, depth int) object {
+	b := r.File.Scopes.Of[v]
+	o := r.only(v, b, depth)
+	if b == 0 || slices.Contains(r.within, b) {
+		return o
+	}
+	r.within = append(r.within, b)
+	o = r.extended(o, b, depth)
+	r.within = r.within[:len(r.within)-1]
+	return o
+}
+
+// only is the only value of a variable.
+func (r *Reader) only(v parse.Ref, b scope.BindingID, depth int) object {
 	f := r.File
-	b := f.Scopes.Of[v]
 	if b == 0 {
 		if f.NameOf(v) == "undefined" {
 			return undefined

@@ -1086,7 +1086,7 @@ var commands = []Command{
 		Tool:        "search_strings",
 		Family:      "native",
 		Title:       "Search strings",
-		Description: "Find strings that match, with the code that uses them.",
+		Description: "Find strings that match, with the code that uses them. Text shorter than 5 bytes is known only where something refers to it.",
 		Target:      true,
 		Positionals: []Argument{
 			{Name: "pattern", Pointer: "/pattern", Type: String, Help: "Text or RE2 expression to find.", Required: true},

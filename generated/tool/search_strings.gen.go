@@ -252,7 +252,7 @@ var searchStringsSpec = Spec{
 	Name:        "search_strings",
 	Family:      "native",
 	Title:       "Search strings",
-	Description: "Find strings that match, with the code that uses them.",
+	Description: "Find strings that match, with the code that uses them. Text shorter than 5 bytes is known only where something refers to it.",
 	Requires:    Requires{Target: true, Engine: []model.EngineCapability{model.EngineCapabilityStrings}},
 	Effects:     Effects{RecordsEvidence: true, ReadsTarget: true, Idempotent: true},
 	Errors: []fault.Code{

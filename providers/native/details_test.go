@@ -48,7 +48,7 @@ func TestInspectNativeDataType(t *testing.T) {
 	}
 	run(t, f, []call{
 		{name: "by_name", tool: "inspect_native_data_type", input: `{"name":"struct pair"}`,
-			want: `{"type":{"name":"struct pair","kind":"struct","size":8,"underlying":null,"members":[{"name":"a","type":"int","offset":0,"bit_size":null,"value":null}],"declared_at":null,"source":"DWARF"},"total":0,"offset":0,"next_offset":null,"names":[]}`},
+			want: `{"type":{"name":"struct pair","kind":"struct","size":8,"underlying":null,"members":[{"name":"a","type":"int","offset":0,"bit_size":null,"value":null}],"declared_at":null,"source":"DWARF"},"total":1,"offset":0,"next_offset":null,"names":["struct pair"]}`},
 		{name: "names", tool: "inspect_native_data_type", input: `{"pattern":"pair","limit":1}`,
 			want: `{"type":null,"total":2,"offset":0,"next_offset":1,"names":["struct pair"]}`},
 		{name: "all_names", tool: "inspect_native_data_type", input: `{"offset":1}`,

@@ -9,7 +9,7 @@ import (
 )
 
 // InspectNativeDataType describes a type, lists names of types, or both; with
-// neither name nor pattern it lists all names.
+// neither name nor pattern it lists all names, with a name only that one.
 func (h *Handlers) InspectNativeDataType(ctx context.Context, in *tool.InspectNativeDataTypeInput) (*tool.Finding[tool.InspectNativeDataTypeOutput], error) {
 	c, err := h.call(ctx, in.Document)
 	if err != nil {
@@ -24,6 +24,7 @@ func (h *Handlers) InspectNativeDataType(ctx context.Context, in *tool.InspectNa
 		if out.Type, err = types.DataType(ctx, *in.Name); err != nil {
 			return nil, err
 		}
+		out.Total, out.Names = 1, []string{out.Type.Name}
 	}
 	if in.Pattern != nil || in.Name == nil {
 		pattern := ""

@@ -2,6 +2,7 @@ package native
 
 import (
 	"context"
+	"fmt"
 
 	"rea/generated/model"
 	"rea/generated/tool"
@@ -27,16 +28,25 @@ func (h *Handlers) ListStrings(ctx context.Context, in *tool.ListStringsInput) (
 	if at != nil {
 		shortest = 1
 	}
-	page, err := query.Stream(ctx, c.Engine.Strings(ctx, shortest), in.Offset, in.Limit, func(s *model.StringItem) bool {
+	shorter := 0
+	page, err := query.Stream(ctx, c.Engine.Strings(ctx, query.MinString), in.Offset, in.Limit, func(s *model.StringItem) bool {
+		if s.ByteLength < int64(shortest) {
+			shorter++
+			return false
+		}
 		return (at == nil || s.Address == *at) && (in.Encoding == nil || s.Encoding == *in.Encoding) &&
 			(in.Used == nil || *in.Used == (s.Uses > 0))
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &tool.Finding[tool.ListStringsOutput]{
+	f := &tool.Finding[tool.ListStringsOutput]{
 		Result: tool.ListStringsOutput{
 			Total: page.Total, Offset: page.Offset, NextOffset: page.Next, Items: page.Items,
 		},
-	}, nil
+	}
+	if shorter > 0 {
+		f.Limitations = append(f.Limitations, fmt.Sprintf("%d strings of fewer than %d bytes are left out; min_length 1 lists them", shorter, shortest))
+	}
+	return f, nil
 }

@@ -7,8 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// MinString is the shortest string, in bytes, that searches look at.
-const MinString = 4
+// MinString is the shortest string, in bytes, that searches look at: engines
+// tell of short ones where something refers to them.
+const MinString = 1
 
 // Visible writes characters that would break or hide a line of text as
 // escapes. Names and strings of a target are data and may hold anything.

@@ -81,7 +81,7 @@ func (l *loader) readSymbols() {
 	t.strings = l.file(uint64(l.u32(c.data[16:])), uint64(l.u32(c.data[20:])), "string table")
 	t.count = len(t.records) / t.size
 	t.names = make([]string, t.count)
-	stabs, local := 0, 0
+	stabs, local, defined := 0, 0, 0
 	l.im.Symbols = make([]object.Symbol, 0, t.count)
 	for i := range t.count {
 		s := l.nlist(i)
@@ -95,9 +95,14 @@ func (l *loader) readSymbols() {
 		if !s.undefined() && s.typ&nExternal == 0 {
 			local++
 		}
+		if !s.undefined() {
+			defined++
+		}
 		l.symbol(s)
 	}
-	l.im.Strip = local == 0 && stabs == 0
+	// Linking takes the external symbols of an object file, so they can't be
+	// stripped from it, and it may have no others.
+	l.im.Strip = local == 0 && stabs == 0 && (l.ftype != typeObject || defined == 0)
 	if stabs > 0 {
 		l.im.Debug = append(l.im.Debug, "stabs")
 	}

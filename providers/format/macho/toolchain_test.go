@@ -102,3 +102,29 @@ func BenchmarkLoad_go_program(b *testing.B) {
 		mustLoad(b, data, "")
 	}
 }
+
+// An object file of nothing but external functions has all its symbols.
+func TestObjects_of_external_symbols_are_not_stripped(t *testing.T) {
+	clang, err := exec.LookPath("clang")
+	if err != nil {
+		t.Skip("clang is not installed")
+	}
+	dir := t.TempDir()
+	src := filepath.Join(dir, "a.c")
+	if err := os.WriteFile(src, []byte("int twice(int n) { return 2 * n; }\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, target := range []string{"x86_64-apple-macos11", "arm64-apple-macos11"} {
+		out := filepath.Join(dir, target+".o")
+		if msg, err := exec.Command(clang, "-target", target, "-O1", "-c", "-o", out, src).CombinedOutput(); err != nil {
+			t.Skipf("%v\n%s", err, msg)
+		}
+		data, err := os.ReadFile(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if mustLoad(t, data, "").Strip {
+			t.Errorf("%s is called stripped", target)
+		}
+	}
+}

@@ -309,15 +309,6 @@ func TestSnapshot(t *testing.T) {
 	}
 }
 
-func idOf(t *testing.T, doc string) string {
-	t.Helper()
-	record, err := evidence.Verify([]byte(doc))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return record.ID().String()
-}
-
 func TestSnapshot_refusals(t *testing.T) {
 	b := newBench(t)
 	target, dir := b.file("x"), t.TempDir()

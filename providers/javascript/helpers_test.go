@@ -1,7 +1,11 @@
 package javascript_test
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
+	"os"
+	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -28,4 +32,14 @@ func alteredArchive() []byte {
 		out = binary.LittleEndian.AppendUint32(out, uint32(n))
 	}
 	return append(append(out, padded...), body...)
+}
+
+func digestOf(t testing.TB, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
 }

@@ -1,7 +1,13 @@
 package mapping
 
 import (
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
 	"rea/generated/model"
+	"rea/providers/javascript/bundle"
 	"rea/providers/javascript/recorded"
 )
 
@@ -101,13 +107,43 @@ func twice(count map[string]int) bool {
 	return false
 }
 
-// Complete reports whether an application shows all its code: all was read, and no
-// modules are joined into groups without boundaries.
+// bare are the features that a module has which only hands on another: less than any
+// file of a source tree.
+const bare = 3
+
+// Complete reports whether an application shows all its code, so that a file that is
+// not found in it is not there: each module is one file by its path or by the source
+// map. Bundlers that join modules do so in wrappers too, and say it nowhere else.
 func Complete(app *recorded.Application) bool {
+	mapped := map[int64]bool{}
+	for i := range app.Graph.Edges {
+		e := &app.Graph.Edges[i]
+		if e.Relation == model.ApplicationRelationMapsTo && app.Graph.Nodes[e.To].Kind == model.ApplicationNodeKindSourceModule {
+			mapped[e.From] = true
+		}
+	}
 	for i := range app.Graph.Nodes {
-		if app.Graph.Nodes[i].Kind == model.ApplicationNodeKindModuleGroup {
+		n := &app.Graph.Nodes[i]
+		if n.Kind != model.ApplicationNodeKindModuleGroup && n.Kind != model.ApplicationNodeKindJavascriptModule || mapped[int64(i)] || number(n.Properties["features"]) <= bare {
+			continue
+		}
+		if n.Kind == model.ApplicationNodeKindModuleGroup || !apart(recorded.Text(n.Properties["bundler"]), recorded.Text(n.Properties["path"])) {
 			return false
 		}
 	}
 	return true
+}
+
+// apart reports whether a wrapped module is one file.
+func apart(bundler, path string) bool {
+	switch bundle.Bundler(bundler) {
+	case bundle.Browserify, bundle.Metro:
+		return true
+	}
+	return path != "" && !strings.Contains(path, " + ") // "a.js + 3 modules"
+}
+
+func number(v jsontext.Value) int64 {
+	n, _ := strconv.ParseInt(string(v), 10, 64)
+	return n
 }

@@ -129,7 +129,7 @@ func calls(ctx context.Context, call Call, r Request) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Graph{Title: "calls from " + out.Root.title()}
+	g := &Graph{Title: "calls from " + out.Root.title(), Across: true}
 	if direction == "backward" {
 		g.Title = "callers of " + out.Root.title()
 	}

@@ -21,6 +21,9 @@ type Graph struct {
 	Edges []Edge
 	// Clusters are boxes around nodes.
 	Clusters []Cluster
+	// Across: layers stand beside one another, from left to right, instead of
+	// below one another. Many small boxes take less room so.
+	Across bool
 	// Notes say what the picture leaves out.
 	Notes []string
 }

@@ -35,9 +35,11 @@ func random(r *rand.Rand, n, edges int) *Graph {
 
 func TestBoxesDoNotOverlapAndEdgesLeadDown(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for range 60 {
+	for round := range 60 {
 		n := 1 + r.IntN(60)
-		p := layOut(random(r, n, r.IntN(80)))
+		g := random(r, n, r.IntN(80))
+		g.Across = round%2 == 1
+		p := layOut(g)
 		for i := range n {
 			for k := i + 1; k < n; k++ {
 				a, b := &p.vs[i], &p.vs[k]
@@ -66,6 +68,27 @@ func TestCrossingsAreRemovedWhereTheyCanBe(t *testing.T) {
 		p := layOut(random(r, 2+r.IntN(60), 0))
 		if c := p.crossings(); c != 0 {
 			t.Errorf("%d crossings in a tree", c)
+		}
+	}
+}
+
+// A procedure that calls many gets a column of names, not a row.
+func TestLayersBesideOneAnotherAreNotWide(t *testing.T) {
+	g := &Graph{Title: "calls", Across: true, Nodes: []Node{{ID: "main", Lines: []string{"main"}}}}
+	for i := range 100 {
+		g.Nodes = append(g.Nodes, Node{ID: fmt.Sprint(i), Lines: []string{fmt.Sprintf("procedure_%d", i)}})
+		g.Edges = append(g.Edges, Edge{From: 0, To: i + 1, Kind: "call"})
+	}
+	var width, height float64
+	if _, err := fmt.Sscanf(string(SVG(g)), `<svg xmlns="http://www.w3.org/2000/svg" width="%f" height="%f"`, &width, &height); err != nil {
+		t.Fatal(err)
+	}
+	if width > 800 || height > 4000 {
+		t.Errorf("the picture is %.0f wide and %.0f high", width, height)
+	}
+	for _, text := range []string{string(DOT(g)), string(Mermaid(g))} {
+		if !strings.Contains(text, "LR") {
+			t.Errorf("no direction in %.80s", text)
 		}
 	}
 }

@@ -13,6 +13,7 @@ const (
 	nodeGap     = 26.0
 	dummyGap    = 14.0
 	layerGap    = 46.0
+	acrossGap   = 9.0 // between nodes and dummies of layers beside one another
 	margin      = 28.0
 	smallestBox = 48.0
 )
@@ -51,8 +52,14 @@ type route struct {
 	reversed bool // the edge leads upwards
 }
 
-// layOut places the nodes.
-func layOut(g *Graph) *placed { return layOutIn(g, 14) }
+// layOut places the nodes. Of a graph whose layers stand beside one another the
+// places are those of the picture with its axes exchanged.
+func layOut(g *Graph) *placed {
+	if g.Across {
+		return layOutIn(g, 64)
+	}
+	return layOutIn(g, 14)
+}
 
 // layOutIn places the nodes with at most so many in a row of those that lead
 // nowhere.
@@ -65,6 +72,9 @@ func layOutIn(g *Graph, widest int) *placed {
 		}
 		p.vs[i].w = max(smallestBox, float64(n)*charWidth+2*padding)
 		p.vs[i].h = float64(len(g.Nodes[i].Lines))*lineHeight + 2*padding - 3
+		if g.Across {
+			p.vs[i].w, p.vs[i].h = p.vs[i].h, p.vs[i].w
+		}
 	}
 	p.place()
 	return p

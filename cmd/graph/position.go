@@ -13,7 +13,7 @@ func (p *placed) position() {
 		}
 		for _, v := range layer {
 			p.vs[v].y = y + tallest/2
-			if !p.vs[v].dummy {
+			if !p.vs[v].dummy { // at the edge that calls come from
 				p.vs[v].y = y + p.vs[v].h/2
 			}
 		}
@@ -65,6 +65,9 @@ func (p *placed) apart(a, b int) float64 {
 	gap := nodeGap
 	if p.vs[a].dummy || p.vs[b].dummy {
 		gap = dummyGap
+	}
+	if p.g.Across {
+		gap = acrossGap
 	}
 	return (p.vs[a].w+p.vs[b].w)/2 + gap
 }

@@ -65,6 +65,9 @@ const headHeight = 34.0
 // SVG draws the graph.
 func SVG(g *Graph) []byte {
 	p := layOut(g)
+	if g.Across {
+		p.width, p.height = p.height, p.width
+	}
 	var b strings.Builder
 	notes := 18 * float64(len(g.Notes))
 	width := max(p.width, float64(columns(line(g.Title)))*9.2+2*margin, 360)
@@ -107,8 +110,11 @@ func (p *placed) drawNode(b *strings.Builder, i int) {
 	if n.Kind != "" {
 		class += " " + n.Kind
 	}
-	x, y := v.x-v.w/2, v.y-v.h/2
-	fmt.Fprintf(b, `<g><title>%s</title><rect class="%s" x="%s" y="%s" width="%s" height="%s"/><text y="%s">`, escapeXML(line(n.ID)), class, number(x), number(y), number(v.w), number(v.h), number(y))
+	x, y, w, h := v.x-v.w/2, v.y-v.h/2, v.w, v.h
+	if p.g.Across {
+		x, y, w, h = y, x, h, w
+	}
+	fmt.Fprintf(b, `<g><title>%s</title><rect class="%s" x="%s" y="%s" width="%s" height="%s"/><text y="%s">`, escapeXML(line(n.ID)), class, number(x), number(y), number(w), number(h), number(y))
 	for k, l := range n.Lines {
 		head := ""
 		if k == 0 && len(n.Lines) > 1 {
@@ -131,6 +137,9 @@ func (p *placed) ports() (top, bottom map[[2]int]float64) {
 		near = slices.Clone(near)
 		slices.SortStableFunc(near, func(a, b int) int { return cmp.Compare(p.vs[a].x, p.vs[b].x) })
 		room := min(p.vs[v].w-2*padding, 22*float64(len(near)-1))
+		if p.g.Across {
+			room = min(p.vs[v].w-8, 4*float64(len(near)-1))
+		}
 		for k, n := range near {
 			x := p.vs[v].x
 			if len(near) > 1 {
@@ -144,6 +153,14 @@ func (p *placed) ports() (top, bottom map[[2]int]float64) {
 		assign(top, v, p.vs[v].up)
 	}
 	return top, bottom
+}
+
+// point writes a place of the layout as one of the picture.
+func (p *placed) point(x, y float64) string {
+	if p.g.Across {
+		x, y = y, x
+	}
+	return number(x) + " " + number(y)
 }
 
 // mostLabels bounds the edges of a node that are labelled, so that the labels
@@ -169,13 +186,13 @@ func (p *placed) drawEdges(b *strings.Builder) {
 		leaves := bottom[[2]int{from, r.through[1]}]
 		x, y := leaves, p.vs[from].y+p.vs[from].h/2
 		var d strings.Builder
-		fmt.Fprintf(&d, "M%s %s", number(x), number(y))
+		fmt.Fprintf(&d, "M%s", p.point(x, y))
 		lead := func(nx, ny float64) {
 			if nx == x {
-				fmt.Fprintf(&d, "L%s %s", number(nx), number(ny))
+				fmt.Fprintf(&d, "L%s", p.point(nx, ny))
 			} else {
 				mid := (y + ny) / 2
-				fmt.Fprintf(&d, "C%s %s %s %s %s %s", number(x), number(mid), number(nx), number(mid), number(nx), number(ny))
+				fmt.Fprintf(&d, "C%s %s %s", p.point(x, mid), p.point(nx, mid), p.point(nx, ny))
 			}
 			x, y = nx, ny
 		}
@@ -203,6 +220,12 @@ func (p *placed) drawEdges(b *strings.Builder) {
 			if r.reversed {
 				lx, ly = enters, endY-6
 			}
+			if p.g.Across {
+				lx, ly = p.vs[from].y+p.vs[from].h/2, leaves-3
+				if r.reversed {
+					lx, ly = endY-26, enters-3
+				}
+			}
 			fmt.Fprintf(b, `<text class="label" x="%s" y="%s">%s</text>`+"\n", number(lx+4), number(ly), escapeXML(line(e.Label)))
 		}
 	}
@@ -211,6 +234,9 @@ func (p *placed) drawEdges(b *strings.Builder) {
 			v := &p.vs[e.From]
 			c := colour(e.Kind)
 			x, y := v.x+v.w/2, v.y
+			if p.g.Across {
+				x, y = v.y+v.h/2, v.x
+			}
 			fmt.Fprintf(b, `<path class="edge" style="stroke:var(--%s)" marker-end="url(#%s)" d="M%s %sc16 -10 16 14 1 7"/>`+"\n", c, c, number(x), number(y-4))
 		}
 	}

@@ -17,6 +17,9 @@ func DOT(g *Graph) []byte {
 	for _, n := range g.Notes {
 		fmt.Fprintf(&b, "  // %s\n", strings.ReplaceAll(line(n), "\n", " "))
 	}
+	if g.Across {
+		b.WriteString("  rankdir=LR;\n")
+	}
 	b.WriteString("  node [shape=box fontname=monospace fontsize=10 style=rounded];\n  edge [fontname=monospace fontsize=9];\n")
 	for i := range g.Nodes {
 		n := &g.Nodes[i]
@@ -80,7 +83,11 @@ func Mermaid(g *Graph) []byte {
 		}
 		return o.String()
 	}
-	fmt.Fprintf(&b, "---\ntitle: \"%s\"\n---\nflowchart TD\n", strings.NewReplacer(`\`, `\\`, `"`, `\"`, "<", "‹", ">", "›").Replace(line(g.Title)))
+	direction := "TD"
+	if g.Across {
+		direction = "LR"
+	}
+	fmt.Fprintf(&b, "---\ntitle: \"%s\"\n---\nflowchart %s\n", strings.NewReplacer(`\`, `\\`, `"`, `\"`, "<", "‹", ">", "›").Replace(line(g.Title)), direction)
 	for _, n := range g.Notes {
 		fmt.Fprintf(&b, "  %%%% %s\n", strings.NewReplacer("{", "(", "}", ")").Replace(line(n)))
 	}

@@ -119,8 +119,8 @@ func (e *Engine) targets(p *program.Program, i int) []model.CallTarget {
 		out = append(out, row)
 	}
 	for _, b := range p.FunctionBlocks(i) {
-		if t, ok := p.TableAt(b.Last); ok {
-			out = append(out, e.tableTarget(p, t))
+		if ts := p.TablesAt(b.Last); len(ts) > 0 {
+			out = append(out, e.tableTarget(p, ts))
 		}
 	}
 	slices.SortStableFunc(out, func(a, b model.CallTarget) int { return cmp.Compare(a.Address, b.Address) })
@@ -132,17 +132,23 @@ var targetKinds = [...]model.CallTargetKind{
 	program.IndirectCall: model.CallTargetKindIndirectCall, program.IndirectJump: model.CallTargetKindIndirectJump,
 }
 
-func (e *Engine) tableTarget(p *program.Program, t *program.Table) model.CallTarget {
+func (e *Engine) tableTarget(p *program.Program, tables []program.Table) model.CallTarget {
+	jump := tables[0].Jump
 	row := model.CallTarget{
-		Address: model.Address(t.Jump), Kind: model.CallTargetKindIndirectJump, State: model.CallTargetStateResolved,
-		Method: model.CallTargetMethodJumpTable, Operand: e.operands(p, t.Jump), Targets: []model.SymbolRef{},
+		Address: model.Address(jump), Kind: model.CallTargetKindIndirectJump, State: model.CallTargetStateResolved,
+		Method: model.CallTargetMethodJumpTable, Operand: e.operands(p, jump), Targets: []model.SymbolRef{},
 	}
-	if !t.Bounded {
+	if slices.ContainsFunc(tables, func(t program.Table) bool { return !t.Bounded }) {
 		row.State = model.CallTargetStateCandidates
 		reason := "no comparison bounds the table; it was read while its entries stayed inside the function"
 		row.Reason = &reason
 	}
-	for _, to := range slices.Compact(slices.Sorted(slices.Values(t.Targets))) {
+	var targets []uint64
+	for _, t := range tables {
+		targets = append(targets, t.Targets...)
+	}
+	slices.Sort(targets)
+	for _, to := range slices.Compact(targets) {
 		row.Targets = append(row.Targets, e.symbolRef(p, to))
 	}
 	return row

@@ -109,20 +109,18 @@ func (e *Engine) indexTables() map[uint64][]uint64 {
 	return users
 }
 
-// tableReferences are the targets of the jump table used at addr, each once.
+// tableReferences are the targets of the jump tables used at addr, each once.
 func (e *Engine) tableReferences(p *program.Program, addr uint64) []model.Reference {
-	t, ok := p.TableAt(addr)
-	if !ok {
-		return nil
-	}
 	var out []model.Reference
 	seen := map[uint64]bool{}
-	for _, to := range t.Targets {
-		if !seen[to] {
-			seen[to] = true
-			row := e.reference(p, program.Ref{From: addr, To: to, Kind: program.RefJump})
-			row.Kind = model.ReferenceKindJumpTable
-			out = append(out, row)
+	for _, t := range p.TablesAt(addr) {
+		for _, to := range t.Targets {
+			if !seen[to] {
+				seen[to] = true
+				row := e.reference(p, program.Ref{From: addr, To: to, Kind: program.RefJump})
+				row.Kind = model.ReferenceKindJumpTable
+				out = append(out, row)
+			}
 		}
 	}
 	return out

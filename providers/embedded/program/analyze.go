@@ -88,6 +88,8 @@ func newRecovery(ctx context.Context, im *object.Image, dec isa.Decoder, opt Opt
 		}
 	}
 	r.static = r.fixedBase()
+	r.lost = lostRegs(im)
+	r.relative32 = im.Arch == object.X86 && im.Format != object.PE && im.FileType != "ET_EXEC"
 	r.counted = im.GoVersion != ""
 	r.frames = slices.ContainsFunc(im.Hints, func(h object.FunctionHint) bool { return h.Source == object.FromEHFrame })
 	r.indexStubs()
@@ -107,6 +109,19 @@ func newRecovery(ctx context.Context, im *object.Image, dec isa.Decoder, opt Opt
 		r.highCode = g.addr + uint64(len(g.data))
 	}
 	return r
+}
+
+// lostRegs are the registers that the calling convention lets a callee change.
+func lostRegs(im *object.Image) uint64 {
+	switch {
+	case im.Arch == object.ARM64:
+		return 1<<19 - 1 | 1<<30
+	case im.Arch == object.X86:
+		return 1<<0 | 1<<1 | 1<<2
+	case im.Format == object.PE:
+		return 1<<0 | 1<<1 | 1<<2 | 1<<8 | 1<<9 | 1<<10 | 1<<11
+	}
+	return 1<<0 | 1<<1 | 1<<2 | 1<<6 | 1<<7 | 1<<8 | 1<<9 | 1<<10 | 1<<11
 }
 
 // goBuildID opens the identification that the Go linker puts before its code.

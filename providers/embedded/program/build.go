@@ -437,19 +437,26 @@ func (r *recovery) describe(out *Function, f *fn, o *output, was, end, base outp
 
 func (r *recovery) listTables(p *Program) {
 	for _, t := range r.tables {
-		if len(t.targets) == 0 {
-			continue
+		r.putTable(p, t)
+		for _, x := range t.also {
+			r.putTable(p, x)
 		}
-		out := Table{Jump: r.sp.addr(t.jump), Addr: t.addr, EntrySize: t.entry, Signed: t.signed, Base: t.base, Scale: t.scale, IndexAddr: t.indexAddr, Bounded: t.bounded, Targets: make([]uint64, len(t.targets))}
-		if t.indexAddr != 0 {
-			out.IndexCount = t.indexLen
-		}
-		for i, o := range t.targets {
-			out.Targets[i] = r.sp.addr(o)
-		}
-		p.Tables = append(p.Tables, out)
 	}
-	slices.SortFunc(p.Tables, func(a, b Table) int { return cmp.Compare(a.Jump, b.Jump) })
+	slices.SortFunc(p.Tables, func(a, b Table) int { return cmp.Or(cmp.Compare(a.Jump, b.Jump), cmp.Compare(a.Addr, b.Addr)) })
+}
+
+func (r *recovery) putTable(p *Program, t *table) {
+	if len(t.targets) == 0 {
+		return
+	}
+	out := Table{Jump: r.sp.addr(t.jump), Addr: t.addr, EntrySize: t.entry, Signed: t.signed, Base: t.base, Scale: t.scale, IndexAddr: t.indexAddr, Bounded: t.bounded, Targets: make([]uint64, len(t.targets))}
+	if t.indexAddr != 0 {
+		out.IndexCount = t.indexLen
+	}
+	for i, o := range t.targets {
+		out.Targets[i] = r.sp.addr(o)
+	}
+	p.Tables = append(p.Tables, out)
 }
 
 // markInstructions sets the instruction starts of padding and dead code inside

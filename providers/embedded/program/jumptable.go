@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"rea/providers/embedded/isa"
+	"rea/providers/format/object"
 )
 
 // Jump tables: the target of an indirect jump is evaluated over the blocks
@@ -23,7 +24,9 @@ const (
 	maxTable      = 1 << 16 // entries of one table
 	maxTables     = 1 << 17 // tables of one program
 	pathDepth     = 8       // blocks a path may have
-	pathTries     = 24      // paths tried for one jump
+	pathTries     = 256     // paths tried for one jump
+	pathSteps     = 1 << 14 // instructions evaluated for one jump
+	sharedTables  = 16      // tables of one jump
 	unboundedMost = 1024    // entries taken without a bound
 )
 
@@ -39,15 +42,18 @@ type table struct {
 	indexAddr uint64 // two-level: the byte table
 	indexLen  int
 	bounded   bool // by a comparison or a mask
+	most      int  // entries that an index of its width reaches; 0: any
 	complete  bool // every entry was valid
 	targets   []uint32
-	once      []uint32 // the targets, sorted, each once
+	once      []uint32 // the targets, those of also too, sorted, each once
+	also      []*table // other tables that the same jump reads
 }
 
 // shape is a recognized table access whose length is not yet known.
 type shape struct {
 	t     table
-	index lin // of the (first-level) table
+	index lin  // of the (first-level) table
+	weak  bool // bounded by a signed comparison only, which says nothing of what is below
 }
 
 // matchShape reads a jump target as a table access.
@@ -77,12 +83,38 @@ func matchShape(target lin) (shape, bool) {
 		}
 		s.t.base, s.t.scale = uint64(target.c), k
 	}
-	if t.arg.n != 1 || t.arg.t[0].coef != int64(t.size) || t.arg.c <= 0 {
+	if t.arg.n == 0 || t.arg.c == 0 {
 		return s, false
 	}
 	s.t.addr = uint64(t.arg.c)
-	s.index = one(t.arg.t[0].term)
-	return s, true
+	s.index = t.arg
+	s.index.c = 0
+	for i := range t.arg.n {
+		if m := s.index.t[i].term; m.kind == termMask && s.index.t[i].coef == 1 && m.imm%int64(t.size) == 0 && t.size > 1 { // scaled before it was masked
+			s.index.t[i].term, s.index.t[i].coef = &term{kind: termMask, size: t.size, imm: m.imm / int64(t.size), arg: m.arg}, int64(t.size)
+		}
+		if s.index.t[i].coef%int64(t.size) != 0 {
+			return s, false
+		}
+		s.index.t[i].coef /= int64(t.size)
+	}
+	return s, t.arg.n > 1 || s.index.t[0].coef == 1
+}
+
+// remainder is k where an index is x - k·q, and 0 elsewhere: nothing but the
+// remainder of a division by k can be a table's index so without a comparison.
+func remainder(index *lin) int64 {
+	if index.n != 2 || index.c != 0 {
+		return 0
+	}
+	a, b := index.t[0].coef, index.t[1].coef
+	if a < b {
+		a, b = b, a
+	}
+	if a == 1 && b < -1 && b > -maxTable {
+		return -b
+	}
+	return 0
 }
 
 // twoLevel reads the index as a byte or halfword from a constant table.
@@ -105,25 +137,44 @@ func (s *shape) twoLevel() bool {
 // move the table's start: compilers fold the lowest case into its address.
 func (s *shape) limit(p *path, code *space) bool {
 	idx := bare(s.index)
+	if k := remainder(&idx); k > 0 && s.t.indexAddr == 0 {
+		s.t.count, s.t.bounded = int(k), true
+		return true
+	}
+	if s.index.n == 1 && s.index.t[0].coef == 1 && s.index.c == 0 {
+		if t := s.index.t[0].term; (t.kind == termExt || t.kind == termLoad) && t.size == 1 && !t.signed {
+			s.t.most = 1 << 8
+		}
+	}
 	if idx.n != 1 || idx.t[0].coef != 1 {
 		return false
 	}
 	best := int64(-1)
 	var shift int64
+	least, bottom, signed := int64(0), false, false
 	for _, b := range p.bounds {
 		x := bare(b.x)
 		if x.n != 1 || x.t[0].coef != 1 || !sameTerm(x.t[0].term, idx.t[0].term, 4) {
 			continue
 		}
+		if b.low {
+			if n := b.max + idx.c - x.c; !bottom || n > least {
+				least, bottom = n, true
+			}
+			continue
+		}
 		if best < 0 || b.max < best {
-			best, shift = b.max, idx.c-x.c
+			best, shift, signed = b.max, idx.c-x.c, b.signed
 		}
 	}
-	if t := idx.t[0].term; best < 0 && idx.c == 0 && t.kind == termMask {
+	if t := idx.t[0].term; best < 0 && idx.c == 0 && (t.kind == termMask || t.kind == termShr) {
 		best = t.imm
 	}
-	if shift < 0 { // compared before the lowest case was taken off: what is below it was ruled out before
+	if shift < 0 && zeroExtended(s.index) { // compared before the lowest case was taken off: what is below it was ruled out before
 		best, shift = best+shift, 0
+	}
+	if bottom && best >= 0 && (least > shift || signed) && least <= best+shift { // what is below was ruled out, or let in, by a second comparison
+		best, shift = best+shift-least, least
 	}
 	if best < 0 || best >= maxTable {
 		return false
@@ -133,14 +184,27 @@ func (s *shape) limit(p *path, code *space) bool {
 	} else {
 		s.t.addr += uint64(shift * int64(s.t.entry))
 	}
-	s.t.count, s.t.bounded = int(best)+1, true
+	s.t.count, s.t.bounded, s.weak = int(best)+1, true, signed && !bottom
 	// a base that is no code and no image is the table: nothing before it belongs to it
-	if t := &s.t; t.scale == 1 && t.indexAddr == 0 && t.addr < t.base {
+	if t := &s.t; t.scale == 1 && t.indexAddr == 0 && t.addr < t.base && p.arch != object.X86 {
 		if below := (t.base - t.addr) / uint64(t.entry); below < uint64(t.count) && (t.base-t.addr)%uint64(t.entry) == 0 && code.off(t.base) == none {
 			t.addr, t.count = t.base, t.count-int(below)
 		}
 	}
 	return true
+}
+
+// zeroExtended says whether an index was widened as an unsigned number and is
+// therefore not below zero.
+func zeroExtended(l lin) bool {
+	ext := false
+	for l.n == 1 && l.c == 0 && l.t[0].coef == 1 && l.t[0].term.kind == termExt {
+		if l.t[0].term.signed {
+			return false
+		}
+		ext, l = true, l.t[0].term.arg
+	}
+	return ext
 }
 
 // tableFinder is one worker's scratch state.
@@ -151,6 +215,10 @@ type tableFinder struct {
 	lo, hi uint32 // where targets of unbounded tables of the function may lie
 	trail  []int32
 	tries  int
+	steps  int
+	shapes []shape // the accesses found
+	// bounded: one of them has a bound on both sides
+	bounded bool
 
 	constant bool // scan holds a fixed point
 
@@ -163,57 +231,78 @@ type tableFinder struct {
 }
 
 // findTable resolves the indirect jump at off in f. It returns nil when the
-// jump is no table access.
+// jump is no table access. Where the paths that lead to the jump take its target
+// from several tables, the others follow the first.
 func (r *recovery) findTable(tf *tableFinder, f *fn, off uint32) *table {
 	bi := f.blockAt(off)
 	if bi < 0 {
 		return nil
 	}
-	tf.tries = 0
-	var found *shape
-	for depth := 1; depth <= pathDepth && tf.tries < pathTries; depth++ {
+	tf.tries, tf.steps = 0, 0
+	tf.shapes = tf.shapes[:0]
+	tf.bounded = false
+	for depth := 1; depth <= pathDepth && !tf.bounded && tf.tries < pathTries && tf.steps < pathSteps; depth++ {
 		tf.trail = append(tf.trail[:0], int32(bi))
-		s, bounded := r.tryPaths(tf, f, off, depth)
-		if bounded {
-			return r.readTable(tf, f, s)
-		}
-		if s != nil && found == nil {
-			found = s
-		}
-		if s == nil && depth == pathDepth {
-			break
+		before := len(tf.shapes)
+		r.tryPaths(tf, f, off, depth)
+		if depth > 2 && before > 0 && len(tf.shapes) == before && len(tf.preds[bi]) > 8 {
+			break // a dispatch that many blocks share: what bounds it would stand before it
 		}
 	}
-	if found == nil {
-		return nil
+	var first *table
+	bounded := slices.ContainsFunc(tf.shapes, func(s shape) bool { return s.t.bounded })
+	for i := range tf.shapes {
+		if s := &tf.shapes[i]; s.t.bounded == bounded && !(tf.bounded && s.weak) {
+			t := r.readTable(tf, f, s)
+			switch {
+			case t == nil:
+			case first == nil:
+				first = t
+			default:
+				first.also = append(first.also, t)
+			}
+		}
 	}
-	return r.readTable(tf, f, found)
+	if first != nil {
+		first.seal()
+	}
+	return first
 }
 
 // tryPaths evaluates the paths of exactly depth blocks that end in the trail.
-func (r *recovery) tryPaths(tf *tableFinder, f *fn, off uint32, depth int) (*shape, bool) {
+func (r *recovery) tryPaths(tf *tableFinder, f *fn, off uint32, depth int) {
 	if len(tf.trail) == depth {
 		tf.tries++
-		return r.evaluate(tf, f, off)
+		if s, ok := r.evaluate(tf, f, off); ok {
+			tf.keep(s)
+		}
+		return
 	}
-	var first *shape
 	head := tf.trail[len(tf.trail)-1]
-	ps := tf.preds[head]
-	for _, pr := range ps {
-		if slices.Contains(tf.trail, pr) || tf.tries >= pathTries {
-			continue
+	for _, pr := range tf.preds[head] {
+		if tf.tries >= pathTries || tf.steps >= pathSteps {
+			return
 		}
-		tf.trail = append(tf.trail, pr)
-		s, bounded := r.tryPaths(tf, f, off, depth)
-		tf.trail = tf.trail[:len(tf.trail)-1]
-		if bounded {
-			return s, true
-		}
-		if first == nil {
-			first = s
+		if !slices.Contains(tf.trail, pr) {
+			tf.trail = append(tf.trail, pr)
+			r.tryPaths(tf, f, off, depth)
+			tf.trail = tf.trail[:len(tf.trail)-1]
 		}
 	}
-	return first, false
+}
+
+// keep adds a table access to those found, each table once.
+func (tf *tableFinder) keep(s shape) {
+	tf.bounded = tf.bounded || s.t.bounded && !s.weak
+	for i := range tf.shapes {
+		if o := &tf.shapes[i].t; tf.shapes[i].weak == s.weak && o.bounded == s.t.bounded && o.entry == s.t.entry && o.base == s.t.base && o.scale == s.t.scale && o.indexAddr == s.t.indexAddr &&
+			(o.addr == s.t.addr || o.bounded && o.addr < s.t.addr+uint64(s.t.count*int(s.t.entry)) && s.t.addr < o.addr+uint64(o.count*int(o.entry))) {
+			return
+		}
+	}
+	if len(tf.shapes) < sharedTables {
+		tf.shapes = append(tf.shapes, s)
+	}
 }
 
 func (r *recovery) predecessors(tf *tableFinder, f *fn) {
@@ -230,7 +319,7 @@ func (r *recovery) predecessors(tf *tableFinder, f *fn) {
 			if kind == EdgeLandingPad {
 				return
 			}
-			if j := f.blockStart(to); j >= 0 && len(tf.preds[j]) < 32 {
+			if j := f.blockStart(to); j >= 0 && len(tf.preds[j]) < pathTries {
 				tf.preds[j] = append(tf.preds[j], int32(i))
 			}
 		})
@@ -238,21 +327,26 @@ func (r *recovery) predecessors(tf *tableFinder, f *fn) {
 }
 
 // evaluate runs the blocks of the trail, oldest first, up to the jump.
-func (r *recovery) evaluate(tf *tableFinder, f *fn, off uint32) (*shape, bool) {
+func (r *recovery) evaluate(tf *tableFinder, f *fn, off uint32) (shape, bool) {
 	p := &tf.p
-	p.reset(r.im.Arch)
+	p.reset(r.im.Arch, r.lost)
 	first := tf.trail[len(tf.trail)-1]
 	if tf.constant && tf.scan.set[first] {
 		c := &tf.scan.in[first]
 		for m := c.known; m != 0; m &= m - 1 {
 			i := bits.TrailingZeros64(m)
-			p.set(isa.Reg(i), constant(int64(c.val[i])))
+			if r.placed(c.val[i]) {
+				p.set(isa.Reg(i), constant(int64(c.val[i])))
+			}
 		}
 	}
 	var in isa.Inst
+	steps := 0
 	for k := len(tf.trail) - 1; k >= 0; k-- {
 		b := &f.blocks[tf.trail[k]]
-		steps := 0
+		if k < len(tf.trail)-1 && len(tf.preds[tf.trail[k]]) > 1 {
+			p.merge(r.placed)
+		}
 		for a := b.start; a < b.end; a += uint32(in.Len) {
 			r.decode(a, &in)
 			if a == off {
@@ -267,12 +361,21 @@ func (r *recovery) evaluate(tf *tableFinder, f *fn, off uint32) (*shape, bool) {
 				}
 				break
 			}
-			p.step(&in, r.sp.bytes(a))
+			if l := r.leafAt(&in); l != nil {
+				r.through(p, l, &in)
+			} else if asksPC(p.arch, &in) {
+				sp, _, word := stackRegs(p.arch)
+				p.regs[sp].c -= word
+				p.store(p.regs[sp], constant(int64(in.Target)), uint8(word))
+			} else {
+				p.step(&in, r.sp.bytes(a))
+			}
 			if steps++; steps > 4096 {
-				return nil, false
+				return shape{}, false
 			}
 		}
 	}
+	tf.steps += steps
 	var target lin
 	switch {
 	case in.HasMem:
@@ -283,20 +386,30 @@ func (r *recovery) evaluate(tf *tableFinder, f *fn, off uint32) (*shape, bool) {
 	case in.Src != isa.NoReg:
 		target = p.get(in.Src)
 	default:
-		return nil, false
+		return shape{}, false
 	}
 	s, ok := matchShape(target)
 	if !ok {
-		return nil, false
+		return s, false
 	}
 	s.t.jump = off
 	if s.limit(p, r.sp) {
-		return &s, true
+		return s, true
 	}
 	if deep := s; deep.twoLevel() && deep.limit(p, r.sp) {
-		return &deep, true
+		return deep, true
 	}
-	return &s, false
+	return s, true
+}
+
+// placed says whether a constant is an address: numbers that a register holds
+// at the start of a path, such as a state that more paths will change, are not
+// taken for known.
+func (r *recovery) placed(v uint64) bool {
+	if len(r.im.Sections) == 0 {
+		return r.im.SegmentAt(v) != nil
+	}
+	return r.sectionAt(v) != nil
 }
 
 func (r *recovery) decode(off uint32, in *isa.Inst) {

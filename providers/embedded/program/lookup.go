@@ -126,13 +126,15 @@ func (p *Program) RefsTo(lo, hi uint64) iter.Seq[Ref] {
 	}
 }
 
-// TableAt returns the jump table of the indirect jump at addr.
-func (p *Program) TableAt(addr uint64) (*Table, bool) {
-	i, ok := slices.BinarySearchFunc(p.Tables, addr, func(t Table, a uint64) int { return cmp.Compare(t.Jump, a) })
-	if !ok {
-		return nil, false
+// TablesAt returns the jump tables of the indirect jump at addr, by their
+// addresses: more than one where paths of different tables share the jump.
+func (p *Program) TablesAt(addr uint64) []Table {
+	i := sort.Search(len(p.Tables), func(i int) bool { return p.Tables[i].Jump >= addr })
+	j := i
+	for j < len(p.Tables) && p.Tables[j].Jump == addr {
+		j++
 	}
-	return &p.Tables[i], true
+	return p.Tables[i:j]
 }
 
 // StringsBetween returns the strings that start in [lo, hi).

@@ -24,9 +24,10 @@ const labelRun = 3
 
 // labelLike marks the pointers that stand in runs like those of jump tables:
 // adjacent words that lead to places of which some are no usual function
-// starts, or that repeat.
-func (r *recovery) labelLike(ps []pointer) []bool {
-	out := make([]bool, len(ps))
+// starts, or that repeat; and, as near, those that all lead between the same
+// two known starts.
+func (r *recovery) labelLike(ps []pointer) (out, near []bool) {
+	out, near = make([]bool, len(ps)), make([]bool, len(ps))
 	w := uint64(r.im.Bits / 8)
 	align := uint64(r.usualAlignment())
 	for lo := 0; lo < len(ps); {
@@ -41,14 +42,19 @@ func (r *recovery) labelLike(ps []pointer) []bool {
 			repeated = repeated || seen[p.to] && !r.starts.has(p.to)
 			seen[p.to] = true
 		}
-		if hi-lo >= labelRun && (odd || repeated) {
+		if hi-lo >= labelRun {
+			low, high := ps[lo].to, ps[lo].to
+			for _, p := range ps[lo:hi] {
+				low, high = min(low, p.to), max(high, p.to)
+			}
+			one := r.starts.next(low, high+1) > high
 			for i := lo; i < hi; i++ {
-				out[i] = true
+				out[i], near[i] = odd || repeated, one
 			}
 		}
 		lo = hi
 	}
-	return out
+	return out, near
 }
 
 // notPointers are sections whose words are not program data.
@@ -126,33 +132,51 @@ func (r *recovery) addPointers() (bool, error) {
 		}
 	}
 	type cand struct {
-		to   uint32
-		from uint64
-		ev   Evidence
+		to    uint32
+		from  uint64
+		ev    Evidence
+		order int
 	}
 	var cands []cand
 	ps := r.dataPointers()
-	like := r.labelLike(ps)
+	like, near := r.labelLike(ps)
+	slots := r.startupSlots()
 	for i, p := range ps {
-		if !like[i] {
-			cands = append(cands, cand{p.to, p.at, ByPointer})
+		if like[i] {
+			continue
 		}
+		order := r.misaligned(p.to)
+		if _, ok := slices.BinarySearch(slots, p.at); ok {
+			order = -1
+		} else if near[i] {
+			order += 2
+		}
+		cands = append(cands, cand{p.to, p.at, ByPointer, order})
 	}
 	taken, err := r.takenAddresses()
 	if err != nil {
 		return false, err
 	}
 	for _, p := range taken {
-		cands = append(cands, cand{p.to, p.at, ByAddress})
+		order := r.misaligned(p.to)
+		if r.startup(p.at) {
+			order = -1
+		}
+		cands = append(cands, cand{p.to, p.at, ByAddress, order})
 	}
-	// well aligned targets first: labels in the middle of a function are rarely aligned
+	// what the entry's own function passes on first: it leads to most others; then
+	// well aligned targets: labels in the middle of a function are rarely aligned;
+	// last runs of pointers into one place, which a jump may turn out to read
 	slices.SortStableFunc(cands, func(a, b cand) int {
-		return cmp.Or(cmp.Compare(r.misaligned(a.to), r.misaligned(b.to)), cmp.Compare(a.to, b.to), cmp.Compare(a.ev, b.ev), cmp.Compare(a.from, b.from))
+		return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.to, b.to), cmp.Compare(a.ev, b.ev), cmp.Compare(a.from, b.from))
 	})
 	owned := r.ownedBytes()
 	var fresh []uint32
+	batch := 0
 	for _, c := range cands {
-		if len(fresh) > 0 && r.misaligned(c.to) != r.misaligned(fresh[0]) {
+		if len(fresh) == 0 {
+			batch = c.order
+		} else if c.order != batch {
 			break // let what was found claim its blocks before the less certain ones are judged
 		}
 		if r.starts.has(c.to) || r.covered.has(c.to) || labels.has(c.to) || owned.has(c.to) && !r.splitHere(c.to) || r.rejected[c.to] {
@@ -182,6 +206,28 @@ func (r *recovery) startup(from uint64) bool {
 	}
 	f, o := r.byEntry[r.sp.off(r.im.Entry)], r.sp.off(from)
 	return f != nil && o != none && f.blockAt(o) >= 0
+}
+
+// startupSlots are the pointers that the entry point's own function reads,
+// sorted.
+func (r *recovery) startupSlots() []uint64 {
+	if !r.im.HasEntry {
+		return nil
+	}
+	f := r.byEntry[r.sp.off(r.im.Entry)]
+	if f == nil {
+		return nil
+	}
+	var s refScanner
+	r.scan(&s, f, true)
+	var out []uint64
+	for _, x := range s.refs {
+		if x.kind == RefRead {
+			out = append(out, x.to)
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 // misaligned is 0 for function-aligned addresses and 1 for others.

@@ -97,8 +97,10 @@ type recovery struct {
 	alignOf    int
 	slots      map[uint64]int32 // pointers of imports
 	stubIndex  []stubEntry
-	static     bool // loaded at a fixed address: immediates may be addresses
-	codeRelocs bool // relocations apply inside code
+	static     bool   // loaded at a fixed address: immediates may be addresses
+	lost       uint64 // registers that a call need not keep
+	relative32 bool   // 32-bit x86 that finds its data from where it runs
+	codeRelocs bool   // relocations apply inside code
 	lowCode    uint64
 	highCode   uint64
 	lowMapped  uint64

@@ -71,7 +71,7 @@ const maxFlowBlocks = 1 << 16
 // scan collects the references of f. Following constants over blocks is left
 // out for x86, whose addresses are in single instructions, unless deep is set.
 func (r *recovery) scan(s *refScanner, f *fn, deep bool) {
-	if r.im.Arch != object.ARM64 && !deep {
+	if r.im.Arch != object.ARM64 && !deep && !r.relative32 {
 		for i := range f.blocks {
 			c := consts{}
 			r.scanBlock(s, &f.blocks[i], &c, true)
@@ -139,6 +139,7 @@ func (r *recovery) scanBlock(s *refScanner, b *block, c *consts, emit bool) {
 	var in isa.Inst
 	g := r.sp.at(b.start)
 	arm := r.im.Arch == object.ARM64
+	var asked uint64 // the address that the instruction before pushed
 	for a := b.start; a < b.end; a += uint32(in.Len) {
 		i := a - g.base
 		r.dec.Decode(g.data[i:], g.addr+uint64(i), &in)
@@ -149,14 +150,28 @@ func (r *recovery) scanBlock(s *refScanner, b *block, c *consts, emit bool) {
 			s.insns++
 			r.scanInst(s, a, &in, c, arm)
 		}
-		stepConsts(c, &in, arm)
+		if l := r.leafAt(&in); l != nil {
+			if c.known &^= l.writes; l.pc < 32 {
+				c.put(l.pc, in.Addr+uint64(in.Len))
+			}
+		} else if asksPC(r.im.Arch, &in) {
+			asked = in.Target
+			continue
+		} else if stepConsts(c, &in, r.im.Arch, r.lost); asked != 0 && in.Class == isa.Pop && in.Dst < 32 {
+			c.put(in.Dst, asked)
+		}
+		asked = 0
 	}
 }
 
 // stepConsts applies an instruction to the known registers.
-func stepConsts(c *consts, in *isa.Inst, arm bool) {
+func stepConsts(c *consts, in *isa.Inst, arch object.Arch, lost uint64) {
 	var v uint64
 	ok := false
+	word := uint8(8)
+	if arch == object.X86 {
+		word = 4
+	}
 	switch in.Class {
 	case isa.Address:
 		if in.Mem.Index == isa.NoReg && (in.Mem.Base == isa.PC || in.Mem.Base == isa.NoReg) {
@@ -172,27 +187,30 @@ func stepConsts(c *consts, in *isa.Inst, arm bool) {
 			if in.Size == 4 {
 				v = uint64(uint32(v))
 			}
-		} else if x, k := c.get(in.Src); k && in.Size == 8 {
+		} else if x, k := c.get(in.Src); k && in.Size == word {
 			v, ok = x, true
 		}
 	case isa.Add:
-		if x, k := c.get(in.Src); k && in.HasImm && in.Src2 == isa.NoReg && in.Size == 8 && !in.HasMem {
+		if x, k := c.get(in.Src); k && in.HasImm && in.Src2 == isa.NoReg && in.Size == word && !in.HasMem {
 			v, ok = x+uint64(in.Imm), true
 		}
 	}
+	if arch == object.X86 {
+		v = uint64(uint32(v))
+	}
 	c.known &^= in.Writes
 	if in.Flow == isa.Call || in.Flow == isa.IndirectCall {
-		if arm {
-			c.known &^= 1<<19 - 1 | 1<<30
-		} else {
-			c.known &^= 1<<0 | 1<<1 | 1<<2 | 1<<6 | 1<<7 | 1<<8 | 1<<9 | 1<<10 | 1<<11
-		}
+		c.known &^= lost
 		return
 	}
 	if ok && in.Dst < 32 && in.Writes&(1<<in.Dst) != 0 {
-		c.val[in.Dst] = v
-		c.known |= 1 << in.Dst
+		c.put(in.Dst, v)
 	}
+}
+
+func (c *consts) put(r isa.Reg, v uint64) {
+	c.val[r] = v
+	c.known |= 1 << r
 }
 
 // access is the kind of a memory operand.
@@ -238,9 +256,9 @@ func (r *recovery) scanInst(s *refScanner, a uint32, in *isa.Inst, c *consts, ar
 			if !arm {
 				put(r.wrap(m.Disp), access(in))
 			}
-		case m.Index == isa.NoReg && m.Base < 32 && c.known&(1<<m.Base) != 0 && in.Class != isa.Address:
+		case m.Base < 32 && c.known&(1<<m.Base) != 0 && (r.relative32 || m.Index == isa.NoReg && in.Class != isa.Address):
 			if x, ok := c.get(m.Base); ok {
-				put(x+uint64(m.Disp), access(in))
+				put(r.wrap(int64(x)+m.Disp), access(in))
 			}
 		case !arm && m.Disp > 0 && r.static && r.mapped(r.wrap(m.Disp)):
 			put(r.wrap(m.Disp), access(in))
@@ -286,7 +304,7 @@ func (r *recovery) scanSite(s *refScanner, a uint32, in *isa.Inst, c *consts) {
 		st.slot = r.wrap(in.Mem.Disp)
 	case in.HasMem && in.Mem.Index == isa.NoReg:
 		if x, ok := c.get(in.Mem.Base); ok {
-			st.slot = x + uint64(in.Mem.Disp)
+			st.slot = r.wrap(int64(x) + in.Mem.Disp)
 		}
 	case !in.HasMem && in.Src < 32:
 		if x, ok := c.get(in.Src); ok {

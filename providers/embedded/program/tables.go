@@ -38,6 +38,9 @@ func (r *recovery) readTable(tf *tableFinder, f *fn, s *shape) *table {
 		t.count = n
 	} else if !t.bounded {
 		n = unboundedMost
+		if t.most > 0 {
+			n = t.most
+		}
 	}
 	size := int(t.entry)
 	b := r.im.Bytes(t.addr, n*size)
@@ -60,10 +63,69 @@ func (r *recovery) readTable(tf *tableFinder, f *fn, s *shape) *table {
 		t.targets = append(t.targets, to)
 	}
 	t.seal()
-	if t.count == 0 || !t.bounded && t.count < 2 {
+	if t.count == 0 || !t.bounded && t.count < 2 || r.ofFunctions(tf, f, &t) {
 		return nil
 	}
+	if t.count == t.most { // every value of the index has an entry
+		t.bounded, t.complete = true, true
+	}
 	return &t
+}
+
+// ofFunctions says whether the table that a jump of f reads holds pointers to
+// functions, so that the jump is a tail call: absolute addresses, of which none
+// lies where code of f may lie; or, where that is not known, all of which look
+// like functions to a jump that leaves no frame behind.
+func (r *recovery) ofFunctions(tf *tableFinder, f *fn, t *table) bool {
+	if t.scale != 0 || t.indexAddr != 0 {
+		return false
+	}
+	within := false
+	for _, to := range t.once {
+		if f.inside(to) || r.covered.has(to) && !r.starts.has(to) {
+			return false
+		}
+		within = within || len(f.extents) == 0 && to >= tf.lo && to < tf.hi
+	}
+	return !within || r.relativeTables() && r.apart(f, t)
+}
+
+// relativeTables says whether compilers write the tables of switches in files of
+// this kind as differences, so that the loader need not relocate them.
+func (r *recovery) relativeTables() bool { return !r.static && r.im.Format != object.PE }
+
+// apart says whether the targets of t may be functions of their own: aligned as
+// functions are, none of them coming to code of f or to another one, and the
+// jump made with the stack as at f's entry.
+func (r *recovery) apart(f *fn, t *table) bool {
+	if len(t.once) < 3 || len(t.once) > 256 || r.usualAlignment() < 16 {
+		return false
+	}
+	for _, to := range t.once {
+		if r.misaligned(to) != 0 || f.blockAt(to) >= 0 {
+			return false
+		}
+	}
+	r.computeHeights(f)
+	if h := r.heightOf(f, t.jump); !h.spKnown || h.sp != 0 {
+		return false
+	}
+	owned := newBitset(r.sp.size)
+	for i := range f.blocks {
+		owned.setRange(f.blocks[i].start, f.blocks[i].end)
+	}
+	for _, to := range t.once {
+		p := r.probeAt(to, owned)
+		if !p.ok || p.odd || p.inner != nil || !p.returns && !p.leaves {
+			return false
+		}
+		for _, a := range p.seen {
+			if _, other := slices.BinarySearch(t.once, a); other && a != to {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // entryTarget decodes one entry.
@@ -165,11 +227,14 @@ func (r *recovery) resolveTables() (bool, error) {
 		f.scanned = true
 		for _, t := range ts {
 			old := r.tables[t.jump]
-			if old != nil && (old.bounded || !t.bounded && len(old.targets) >= len(t.targets)) || old == nil && len(r.tables) >= maxTables {
+			if old != nil && (old.bounded || !t.bounded && len(old.once) >= len(t.once)) || old == nil && len(r.tables) >= maxTables {
 				continue
 			}
 			r.tables[t.jump] = t
 			r.tableAddrs = append(r.tableAddrs, t.addr)
+			for _, x := range t.also {
+				r.tableAddrs = append(r.tableAddrs, x.addr)
+			}
 			r.touch(f)
 			changed = true
 		}
@@ -183,7 +248,7 @@ func (r *recovery) resolveTables() (bool, error) {
 	for _, ts := range found {
 		for _, t := range ts {
 			if r.tables[t.jump] == t {
-				leaders = append(leaders, t.targets...)
+				leaders = append(leaders, t.once...)
 			}
 		}
 	}
@@ -195,13 +260,12 @@ func (r *recovery) resolveTables() (bool, error) {
 func (r *recovery) trimTables() {
 	var cut []*table
 	for _, t := range r.tables {
-		if !t.bounded && r.nextTable(t.addr) < t.addr+uint64(t.count)*uint64(t.entry) {
+		if r.trim(t) {
 			cut = append(cut, t)
 		}
 	}
 	slices.SortFunc(cut, func(a, b *table) int { return cmp.Compare(a.jump, b.jump) })
 	for _, t := range cut {
-		t.targets = t.targets[:(r.nextTable(t.addr)-t.addr)/uint64(t.entry)]
 		t.seal()
 		if f := r.ownerOf(t.jump); f != nil {
 			r.touch(f)
@@ -209,10 +273,27 @@ func (r *recovery) trimTables() {
 	}
 }
 
+// trim ends t, and those that its jump reads too, before the next known table.
+func (r *recovery) trim(t *table) (changed bool) {
+	if next := r.nextTable(t.addr); !t.bounded && next < t.addr+uint64(t.count)*uint64(t.entry) {
+		t.targets = t.targets[:(next-t.addr)/uint64(t.entry)]
+		changed = true
+	}
+	for _, x := range t.also {
+		changed = r.trim(x) || changed
+	}
+	return changed
+}
+
 // seal counts the targets and lists each of them once.
 func (t *table) seal() {
 	t.count = len(t.targets)
 	t.once = slices.Clone(t.targets)
+	for _, x := range t.also {
+		x.seal()
+		t.once = append(t.once, x.targets...)
+		t.complete, t.bounded = t.complete && x.complete, t.bounded && x.bounded
+	}
 	slices.Sort(t.once)
 	t.once = slices.Compact(t.once)
 }

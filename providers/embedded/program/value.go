@@ -18,6 +18,7 @@ const (
 	termLoad                 // memory at arg
 	termExt                  // arg, its low bytes extended
 	termMask                 // arg & imm
+	termShr                  // arg shifted right by size bits; imm is the most it can be
 )
 
 // term is one non-constant part of a value.
@@ -110,10 +111,13 @@ func addLin(a, b lin, k int64) (lin, bool) {
 	return a, true
 }
 
-// bound says that x is at most max, as an unsigned number.
+// bound says that x is at most max, as an unsigned number or, when low is set,
+// at least max.
 type bound struct {
-	x   lin
-	max int64
+	x      lin
+	max    int64
+	low    bool
+	signed bool
 }
 
 type slot struct {
@@ -124,6 +128,7 @@ type slot struct {
 // path evaluates blocks one after the other.
 type path struct {
 	arch   object.Arch
+	lost   uint64 // registers that a call need not keep
 	regs   [33]lin
 	slots  []slot
 	bounds []bound
@@ -137,14 +142,32 @@ type path struct {
 
 const pathSlots = 64
 
-func (p *path) reset(arch object.Arch) {
-	p.arch, p.slots, p.bounds, p.nextID, p.cmpOK = arch, p.slots[:0], p.bounds[:0], 64, false
+func (p *path) reset(arch object.Arch, lost uint64) {
+	p.arch, p.lost = arch, lost
+	p.slots, p.bounds, p.nextID, p.cmpOK = p.slots[:0], p.bounds[:0], 64, false
 	for i := range p.regs {
 		p.regs[i] = one(&term{kind: termSym, id: uint32(i)})
 	}
 	if arch == object.ARM64 {
 		p.regs[isa.ZR] = constant(0)
 	}
+}
+
+// merge forgets the numbers that other ways into a block may change: those
+// that are no addresses.
+func (p *path) merge(placed func(uint64) bool) {
+	for i := range p.regs {
+		if p.regs[i].isConst() && !placed(uint64(p.regs[i].c)) {
+			p.set(isa.Reg(i), p.unknown())
+		}
+	}
+	kept := p.slots[:0]
+	for _, s := range p.slots {
+		if !s.value.isConst() || placed(uint64(s.value.c)) {
+			kept = append(kept, s)
+		}
+	}
+	p.slots = kept
 }
 
 func (p *path) unknown() lin {
@@ -250,6 +273,14 @@ func (p *path) step(in *isa.Inst, code []byte) {
 	}
 	dst, v, known := in.Dst, lin{}, true
 	switch in.Class {
+	case isa.Push:
+		known = false
+	case isa.Pop:
+		if sp, _, word := stackRegs(p.arch); in.Dst != isa.NoReg && in.Dst != sp && !in.HasMem {
+			v = p.load(p.get(sp), uint8(word), false)
+		} else {
+			known = false
+		}
 	case isa.Move:
 		if in.HasImm {
 			v = constant(in.Imm)
@@ -326,6 +357,15 @@ func (p *path) clobber(in *isa.Inst, r isa.Reg) {
 			k = -k
 		}
 		p.regs[r].c += k
+		if in.Class == isa.Push {
+			v := p.unknown()
+			if in.Src != isa.NoReg && in.Src != sp {
+				v = p.get(in.Src)
+			} else if in.HasImm {
+				v = constant(in.Imm)
+			}
+			p.store(p.regs[r], v, uint8(-k))
+		}
 		return
 	}
 	if p.arch == object.ARM64 && in.HasMem && in.Mem.Base == r && (in.Class == isa.Load || in.Class == isa.Store || in.Class == isa.Other) {
@@ -346,8 +386,10 @@ func (p *path) call() {
 		}
 		p.set(30, p.unknown())
 	} else {
-		for _, r := range [...]isa.Reg{0, 1, 2, 6, 7, 8, 9, 10, 11} {
-			p.set(r, p.unknown())
+		for r := range isa.Reg(12) {
+			if p.lost&(1<<r) != 0 {
+				p.set(r, p.unknown())
+			}
 		}
 	}
 	p.cmpOK = false
@@ -391,6 +433,9 @@ func (p *path) shift(in *isa.Inst) (lin, bool) {
 	}
 	if a.isConst() && in.Imm < 0 && in.Imm > -64 {
 		return constant(int64(uint64(a.c) >> uint(-in.Imm))), true
+	}
+	if n := -in.Imm; n > 0 && n < int64(in.Size)*8 && !in.Signed {
+		return one(&term{kind: termShr, size: uint8(n), imm: int64(^uint64(0) >> (64 - int64(in.Size)*8 + n)), arg: a}), true
 	}
 	return lin{}, false
 }
@@ -436,6 +481,16 @@ func (p *path) branch(in *isa.Inst, taken bool) {
 	if !p.cmpOK || in.Flow != isa.CondJump || in.Cond >= 16 {
 		return
 	}
+	if least, signed, ok := lowerBound(p.arch, in.Cond, taken); ok && p.cmpImm > -1<<31 && p.cmpImm < 1<<31 {
+		n, x := p.cmpImm+least, p.cmpX
+		if n < 0 && !signed { // close to what a register can hold: x - n is below -n
+			x.c -= n
+			p.bounds = append(p.bounds, bound{x: x, max: -n - 1})
+		} else {
+			p.bounds = append(p.bounds, bound{x: x, max: n, low: true})
+		}
+		return
+	}
 	limit, ok := upperBound(p.arch, in.Cond, taken)
 	if !ok {
 		return
@@ -444,7 +499,34 @@ func (p *path) branch(in *isa.Inst, taken bool) {
 	if m < 0 || m >= 1<<31 {
 		return
 	}
-	p.bounds = append(p.bounds, bound{p.cmpX, m})
+	signed := in.Cond >= 12
+	if p.arch == object.ARM64 {
+		signed = in.Cond >= 10
+	}
+	p.bounds = append(p.bounds, bound{x: p.cmpX, max: m, signed: signed})
+}
+
+// lowerBound says whether a condition, being true or false after a comparison
+// with n, means x ≥ n (0) or x ≥ n+1 (1), and whether as signed numbers.
+func lowerBound(arch object.Arch, cond uint8, taken bool) (least int64, signed, ok bool) {
+	above, aboveEq, greater, greaterEq := uint8(7), uint8(3), uint8(15), uint8(13)
+	if arch == object.ARM64 {
+		above, aboveEq, greater, greaterEq = 8, 2, 12, 10
+	}
+	if !taken {
+		cond ^= 1 // the opposite condition
+	}
+	switch cond {
+	case above:
+		return 1, false, true
+	case aboveEq:
+		return 0, false, true
+	case greater:
+		return 1, true, true
+	case greaterEq:
+		return 0, true, true
+	}
+	return 0, false, false
 }
 
 // upperBound says whether a condition, being true or false after a comparison

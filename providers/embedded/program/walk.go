@@ -3,6 +3,8 @@ package program
 import (
 	"slices"
 	"sort"
+
+	"rea/providers/embedded/isa"
 )
 
 // Ownership: the blocks of a function are what its entry reaches without
@@ -69,8 +71,11 @@ type fn struct {
 	after    uint32 // when this was the next start
 	// holeStarts are the pads among pads that only a hole accounts for
 	holeStarts []uint32
-	scanned    bool // its jump tables were looked for since the last walk
-	read       bool // the addresses it takes were read since then
+	leaf       bool    // a few instructions that return
+	writes     uint64  // a leaf's: registers written
+	pc         isa.Reg // a leaf's: the register that gets its return address
+	scanned    bool    // its jump tables were looked for since the last walk
+	read       bool    // the addresses it takes were read since then
 }
 
 func (f *fn) inside(t uint32) bool {
@@ -178,6 +183,7 @@ func (r *recovery) walk(w *walker, f *fn) {
 	slices.SortFunc(w.calls, func(a, b flow) int { return int(int64(a.off) - int64(b.off)) })
 	slices.Sort(w.indirect)
 	r.keep(w, f)
+	r.measureLeaf(f)
 }
 
 // keep gives f what the walk found, and tells the lists of who calls whom.

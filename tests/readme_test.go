@@ -29,13 +29,7 @@ func TestREADME_shows_real_output(t *testing.T) {
 		t.Skipf("the example was made with another compiler than %s", version)
 	}
 	dir := t.TempDir()
-	for _, d := range []string{"tests", "tests/fixtures"} {
-		if err := os.Mkdir(filepath.Join(dir, d), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	source := read(t, "tests/fixtures/menu.c")
-	if err := os.WriteFile(filepath.Join(dir, "tests/fixtures/menu.c"), []byte(source), 0o644); err != nil {
+	if err := os.CopyFS(filepath.Join(dir, "tests", "fixtures"), os.DirFS("fixtures")); err != nil {
 		t.Fatal(err)
 	}
 	run := func(command string) string {

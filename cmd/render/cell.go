@@ -45,7 +45,7 @@ func listCell(n *node) string {
 }
 
 // objectCell writes addresses with names as "0x1000 main", ranges as
-// "0x1000-0x1080" and other objects as "field value, field value".
+// "0x1000-0x1080", places in files as "a.js:3 @120" and other objects as "field value, field value".
 func objectCell(n *node) string {
 	if s, ok := wellKnown(n); ok {
 		return s
@@ -84,6 +84,8 @@ func wellKnown(n *node) (string, bool) {
 		return cell(n.get("address")) + " " + cell(name), true
 	case only("start", "end"):
 		return cell(n.get("start")) + "-" + cell(n.get("end")), true
+	case only("path", "start", "end", "line"): // the byte tells where in a file of one line
+		return cell(n.get("path")) + ":" + cell(n.get("line")) + " @" + cell(n.get("start")), true
 	case only("sha256"):
 		return "sha256 " + cell(n.get("sha256")), true
 	}

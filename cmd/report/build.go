@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 
 	"rea/generated/fault"
 	"rea/runtime/progress"
@@ -62,55 +63,63 @@ type Evidence struct {
 	ID        string `json:"evidence_id"`
 }
 
+// builder collects one part of a report.
 type builder struct {
 	call Call
 	r    *Report
 }
 
+func newBuilder(call Call) *builder {
+	return &builder{call, &Report{Version: Version, Missing: []Missing{}, Limitations: []string{}, Evidence: []Evidence{}}}
+}
+
 // Build opens the target and asks for everything the report shows. It fails
 // only when the target can't be opened or ctx ends.
 func Build(ctx context.Context, call Call, o Options) (*Report, error) {
-	b := &builder{call, &Report{Version: Version, Missing: []Missing{}, Limitations: []string{}, Evidence: []Evidence{}}}
+	b := newBuilder(call)
 	progress.Report(ctx, "opening")
 	if err := b.open(ctx, o.Open); err != nil {
 		return nil, err
 	}
-	for _, step := range []struct {
-		part string
-		run  func(context.Context) error
-	}{
-		{"layout", func(ctx context.Context) (err error) {
-			b.r.Layout, err = b.sealed(ctx, "inspect_binary_layout", map[string]any{"symbol_limit": 0, "import_limit": 20000})
-			return err
-		}},
-		{"overview", func(ctx context.Context) (err error) {
-			b.r.Overview, err = b.sealed(ctx, "binary_overview", map[string]any{"detail": "detailed", "limit": overviewRows})
-			return err
-		}},
-		{"procedures", func(ctx context.Context) (err error) {
-			if 0 < o.Rows && o.Rows <= overviewRows {
-				return nil
-			}
-			b.r.Procedures, err = b.rows(ctx, "list_procedures", map[string]any{}, o.Rows, nil)
-			return err
-		}},
-		{"used_strings", func(ctx context.Context) (err error) {
-			if 0 < o.Rows && o.Rows <= overviewRows {
-				return nil
-			}
-			b.r.Strings, err = b.rows(ctx, "search_strings", map[string]any{"pattern": ".", "mode": "regex"}, o.Rows, used)
-			return err
-		}},
-	} {
-		err := step.run(ctx)
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		if err != nil {
-			b.missing(step.part, err)
-		}
+	layout := newBuilder(call) // needs no analysis, so that it can be had meanwhile
+	var layoutErr error
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		layout.r.Layout, layoutErr = layout.sealed(ctx, "inspect_binary_layout", map[string]any{"symbol_limit": 0, "import_limit": 20000})
+	})
+	overview := newBuilder(call)
+	var overviewErr error
+	overview.r.Overview, overviewErr = overview.sealed(ctx, "binary_overview", map[string]any{"detail": "detailed", "limit": overviewRows})
+	wg.Wait()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	b.r.Layout, b.r.Overview = layout.r.Layout, overview.r.Overview
+	b.join("layout", layout, layoutErr)
+	b.join("overview", overview, overviewErr)
+	if 0 < o.Rows && o.Rows <= overviewRows {
+		return b.r, nil
+	}
+	var err error
+	if b.r.Procedures, err = b.rows(ctx, "list_procedures", map[string]any{}, o.Rows, nil); err != nil {
+		b.missing("procedures", err)
+	}
+	if b.r.Strings, err = b.rows(ctx, "search_strings", map[string]any{"pattern": ".", "mode": "regex"}, o.Rows, used); err != nil {
+		b.missing("used_strings", err)
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
 	}
 	return b.r, nil
+}
+
+// join takes over the evidence and the limits of a part, or why it is missing.
+func (b *builder) join(part string, from *builder, err error) {
+	if err != nil {
+		b.missing(part, err)
+	}
+	b.r.Evidence = append(b.r.Evidence, from.r.Evidence...)
+	b.limit(from.r.Limitations)
 }
 
 func (b *builder) open(ctx context.Context, input any) error {

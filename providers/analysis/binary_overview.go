@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"runtime/debug"
 	"slices"
+	"sync"
 
 	"rea/generated/model"
 	"rea/generated/tool"
@@ -48,11 +50,24 @@ func (h *Handlers) BinaryOverview(ctx context.Context, in *tool.BinaryOverviewIn
 	if out.Segments, err = o.segments(ctx); err != nil {
 		return nil, err
 	}
-	if out.LargestProcedures, out.MostCalled, err = o.procedures(ctx); err != nil {
+	var wg sync.WaitGroup
+	var stringsErr error
+	wg.Go(func() {
+		defer func() {
+			if p := recover(); p != nil { // fails the call, not the process
+				stringsErr = fmt.Errorf("internal error: %v\n%s", p, debug.Stack())
+			}
+		}()
+		out.Strings, stringsErr = o.strings(ctx)
+	})
+	var skipped string
+	out.LargestProcedures, out.MostCalled, skipped, err = o.procedures(ctx)
+	wg.Wait()
+	if err := cmp.Or(err, stringsErr); err != nil {
 		return nil, err
 	}
-	if out.Strings, err = o.strings(ctx); err != nil {
-		return nil, err
+	if skipped != "" {
+		o.limits = append(o.limits, skipped)
 	}
 	if text := query.Unresolved(summary.Unresolved, "call edges"); text != "" {
 		o.limits = append(o.limits, text)
@@ -158,7 +173,7 @@ type calledProcedure struct {
 
 // procedures finds the largest procedures and those with most callers, in one
 // walk over all of them.
-func (o *overview) procedures(ctx context.Context) ([]model.Procedure, []tool.BinaryOverviewOutputMostCalledItem, error) {
+func (o *overview) procedures(ctx context.Context) (_ []model.Procedure, _ []tool.BinaryOverviewOutputMostCalledItem, skipped string, _ error) {
 	largest := newTop(o.rows, func(a, b *model.Procedure) int {
 		return cmp.Or(cmp.Compare(b.Size, a.Size), cmp.Compare(a.Address, b.Address))
 	})
@@ -177,16 +192,16 @@ func (o *overview) procedures(ctx context.Context) ([]model.Procedure, []tool.Bi
 		return err
 	})
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, "", err
 	}
 	var most []tool.BinaryOverviewOutputMostCalledItem
 	for _, c := range called.sorted() {
 		most = append(most, tool.BinaryOverviewOutputMostCalledItem{Procedure: query.Ref(&c.procedure), Callers: int64(c.callers)})
 	}
 	if counter.skipped > 0 {
-		o.limits = append(o.limits, fmt.Sprintf("most_called: callers of %d procedures were not counted", counter.skipped))
+		skipped = fmt.Sprintf("most_called: callers of %d procedures were not counted", counter.skipped)
 	}
-	return largest.sorted(), most, nil
+	return largest.sorted(), most, skipped, nil
 }
 
 // maxCallerBodies bounds the bodies that are read to count callers, with

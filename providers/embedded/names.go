@@ -335,13 +335,14 @@ func (e *Engine) CallerCount(ctx context.Context, entry model.Address) (int, err
 	if err != nil {
 		return 0, err
 	}
-	callers := map[int]bool{}
+	var callers []int
 	for c := range p.CallsTo(uint64(entry)) {
 		if i, ok := p.FunctionContaining(c.From); ok {
-			callers[i] = true
+			callers = append(callers, i)
 		}
 	}
-	return len(callers), nil
+	slices.Sort(callers)
+	return len(slices.Compact(callers)), nil
 }
 
 func startupItem(addr uint64, name string) model.NameItem {

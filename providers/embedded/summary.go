@@ -21,24 +21,25 @@ type summaryFacts struct {
 func (e *Engine) count() summaryFacts {
 	p := e.run.done
 	f := summaryFacts{uses: map[string]int{}}
-	type edge struct{ from, to uint64 }
-	edges := map[edge]bool{}
+	var callees []uint64
 	for i := range p.Functions {
 		if _, named := e.label(p, i); named {
 			f.named++
 		}
+		callees = callees[:0]
 		for _, c := range p.CallsIn(i) {
 			switch {
 			case c.To != 0:
-				edges[edge{uint64(i), c.To}] = true
+				callees = append(callees, c.To)
 			case c.Import >= 0:
-				edges[edge{uint64(i), e.im.Imports[c.Import].Slot}] = true
+				callees = append(callees, e.im.Imports[c.Import].Slot)
 			default:
 				f.unresolved++
 			}
 		}
+		slices.Sort(callees)
+		f.callEdges += len(slices.Compact(callees))
 	}
-	f.callEdges = len(edges)
 	for i := range e.im.Imports {
 		im := &e.im.Imports[i]
 		for _, at := range []uint64{im.Slot, im.Stub} {

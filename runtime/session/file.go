@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"rea/generated/fault"
@@ -101,7 +102,8 @@ var errChanged = errors.New("the size is not what it was")
 // readAll reads exactly size bytes and the end of the file.
 func readAll(ctx context.Context, file io.Reader, size int64) ([]byte, string, error) {
 	data := make([]byte, size)
-	h := sha256.New()
+	h := hashBehind()
+	defer h.sum()
 	for at := int64(0); at < size; {
 		if err := ctx.Err(); err != nil {
 			return nil, "", err
@@ -110,7 +112,7 @@ func readAll(ctx context.Context, file io.Reader, size int64) ([]byte, string, e
 			progress.Reportf(ctx, "reading the file: %d of %d MB", at>>20, size>>20)
 		}
 		n, err := io.ReadFull(file, data[at:min(at+readChunk, size)])
-		h.Write(data[at : at+int64(n)])
+		h.write(data[at : at+int64(n)])
 		at += int64(n)
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			return nil, "", errChanged
@@ -125,8 +127,36 @@ func readAll(ctx context.Context, file io.Reader, size int64) ([]byte, string, e
 	} else if err != nil && err != io.EOF {
 		return nil, "", err
 	}
-	return data, hex.EncodeToString(h.Sum(nil)), nil
+	return data, h.sum(), nil
 }
+
+// behindHash is a digest that another goroutine computes behind the reader.
+type behindHash struct {
+	chunks chan []byte
+	done   func() string
+}
+
+func hashBehind() *behindHash {
+	h := &behindHash{chunks: make(chan []byte, 64)}
+	result := make(chan string, 1)
+	go func() {
+		sum := sha256.New()
+		for b := range h.chunks {
+			sum.Write(b)
+		}
+		result <- hex.EncodeToString(sum.Sum(nil))
+	}()
+	h.done = sync.OnceValue(func() string {
+		close(h.chunks)
+		return <-result
+	})
+	return h
+}
+
+func (h *behindHash) write(b []byte) { h.chunks <- b }
+
+// sum ends the hash; what was written stays unchanged until then.
+func (h *behindHash) sum() string { return h.done() }
 
 // resolve makes path absolute and follows links.
 func resolve(path string) (string, error) {

@@ -28,12 +28,12 @@ const (
 // overLimit are the full inputs above fullLimit, references expanded, with their
 // sizes: they take whole Evidence records, whose form leaves no choice.
 var overLimit = map[string]int{
-	"compare_application_versions":     22735,
-	"compare_artifacts":                11420,
+	"compare_application_versions":     22756,
+	"compare_artifacts":                11441,
 	"compare_functions":                11334,
-	"compare_javascript_export_shapes": 12141,
-	"compare_source_to_bundle":         11951,
-	"inspect_analysis_view":            6661,
+	"compare_javascript_export_shapes": 12162,
+	"compare_source_to_bundle":         11972,
+	"inspect_analysis_view":            6682,
 	"trace_application_feature":        12219,
 	"trace_javascript_semantics":       8851,
 }

@@ -10,6 +10,7 @@ import (
 	"rea/generated/fault"
 	"rea/generated/model"
 	"rea/providers/javascript/jstest"
+	"rea/providers/javascript/semantic"
 	"rea/runtime/dispatch"
 )
 
@@ -231,16 +232,37 @@ func TestSeedsOfATrace(t *testing.T) {
 func TestAlteredSemanticsAreRefused(t *testing.T) {
 	d := tools(t)
 	_, record := analyzed(t, d, program)
-	for name, change := range map[string]func(s *model.JavascriptSemantics){
-		"another graph":    func(s *model.JavascriptSemantics) { s.ApplicationGraphID = "jag_0" },
-		"another label":    func(s *model.JavascriptSemantics) { s.Strings[0] += "x" },
-		"a longer node":    func(s *model.JavascriptSemantics) { s.Lengths[0] = 1 << 30 },
-		"a relation less":  func(s *model.JavascriptSemantics) { s.From = s.From[1:] },
-		"another relation": func(s *model.JavascriptSemantics) { s.To[0]++ },
-		"another file":     func(s *model.JavascriptSemantics) { s.Units[0].File = 99 },
-		"another module":   func(s *model.JavascriptSemantics) { s.Units[0].ApplicationNodes[0] = 0 },
+	for _, tt := range []struct {
+		name   string
+		change func(s *model.JavascriptSemantics)
+		signed bool // with the id that the altered graph would have
+	}{
+		{"another label", func(s *model.JavascriptSemantics) { s.Strings[0] += "x" }, false},
+		{"another relation", func(s *model.JavascriptSemantics) { s.To[0]++ }, false},
+		{"another graph", func(s *model.JavascriptSemantics) { s.ApplicationGraphID = "jag_0" }, true},
+		{"a longer node", func(s *model.JavascriptSemantics) { s.Lengths[0] = 1 << 30 }, true},
+		{"a node beyond its file", func(s *model.JavascriptSemantics) { s.Lengths[0] += 1000 }, true},
+		{"a node before its file", func(s *model.JavascriptSemantics) { s.Starts[1] = -1 << 40 }, true},
+		{"a label that is not there", func(s *model.JavascriptSemantics) { s.Labels[0] = 1 << 40 }, true},
+		{"a relation less", func(s *model.JavascriptSemantics) { s.From = s.From[1:] }, true},
+		{"a relation to nowhere", func(s *model.JavascriptSemantics) { s.To[0] = 1 << 52 }, true},
+		{"relations in disorder", func(s *model.JavascriptSemantics) { s.From[len(s.From)-1] = -1 }, true},
+		{"another file", func(s *model.JavascriptSemantics) { s.Units[0].File = 99 }, true},
+		{"one file twice", func(s *model.JavascriptSemantics) { s.Units[1].File = s.Units[0].File }, true},
+		{"a module that is none", func(s *model.JavascriptSemantics) { s.Units[0].ApplicationNodes[0] = 0 }, true},
+		{"a module that is not there", func(s *model.JavascriptSemantics) { s.Units[0].ApplicationNodes[0] = -1 }, true},
+		{"more modules than nodes", func(s *model.JavascriptSemantics) { s.Units[0].Modules = append(s.Units[0].Modules, 1) }, true},
+		{"a unit without modules", func(s *model.JavascriptSemantics) { s.Units[0].Modules, s.Units[0].ApplicationNodes = nil, nil }, true},
+		{"lines without end", func(s *model.JavascriptSemantics) { s.Units[2].LineLengths[0] = 1 << 52 }, true},
+		{"a function that is not there", func(s *model.JavascriptSemantics) { s.Functions[0] = -5 }, true},
 	} {
-		inline := reseal(t, record, func(_ *model.EvidenceRecord, a *model.ApplicationAnalysis) { change(&a.Semantics) })
+		name := tt.name
+		inline := reseal(t, record, func(_ *model.EvidenceRecord, a *model.ApplicationAnalysis) {
+			tt.change(&a.Semantics)
+			if tt.signed {
+				a.Semantics.GraphID = semantic.Digest(&a.Semantics)
+			}
+		})
 		args, _ := json.Marshal(object{"application": inline, "seed": object{"kind": "function", "value": "run"}})
 		if _, err := d.Call(t.Context(), "trace_javascript_semantics", args); fault.CodeOf(err) != fault.EvidenceIntegrityMismatchCode {
 			t.Errorf("%s: error %v", name, err)

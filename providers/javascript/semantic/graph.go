@@ -97,12 +97,12 @@ func (g *Graph) Encode() model.JavascriptSemantics {
 		last = f
 	}
 	out.Fingerprints = g.Prints
-	out.GraphID = digest(&out)
+	out.GraphID = Digest(&out)
 	return out
 }
 
-// digest is the id of a graph: of all that it says but its id.
-func digest(s *model.JavascriptSemantics) string {
+// Digest is the id of a graph: of all that it says but its id.
+func Digest(s *model.JavascriptSemantics) string {
 	id := s.GraphID
 	s.GraphID = ""
 	sum := sha256.Sum256(s.AppendJSON(nil))
@@ -128,7 +128,7 @@ func Decode(in *model.JavascriptSemantics) (*Graph, error) {
 	if len(in.From) != m || len(in.To) != m || len(in.Functions) != len(in.Fingerprints) {
 		return nil, fmt.Errorf("columns of relations have different lengths")
 	}
-	if in.GraphID != digest(in) {
+	if in.GraphID != Digest(in) {
 		return nil, fmt.Errorf("its id is not that of its contents")
 	}
 	g := &Graph{

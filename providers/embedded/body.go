@@ -74,7 +74,7 @@ func (e *Engine) Body(ctx context.Context, entry model.Address, want engine.Face
 			return nil, err
 		}
 	}
-	b.Limitations = e.limitations(p, i)
+	b.Limitations = e.limitations(p, i, b.Targets)
 	return b, nil
 }
 
@@ -160,11 +160,24 @@ func (e *Engine) uses(ctx context.Context, p *program.Program, i int, b *engine.
 }
 
 // limitations of one function: the places in it where recovery stopped short.
-func (e *Engine) limitations(p *program.Program, i int) []string {
+// limitations are what recovery left open in function i. Where the targets of
+// its transfers were followed further, those that were found are left out.
+func (e *Engine) limitations(p *program.Program, i int, targets []model.CallTarget) []string {
 	counts := map[program.UnresolvedKind]int{}
 	for _, g := range p.FunctionRanges(i) {
 		for _, u := range p.UnresolvedBetween(g.Start, g.End) {
 			counts[u.Kind]++
+		}
+	}
+	for k := range targets {
+		if targets[k].State == model.CallTargetStateUnresolved {
+			continue
+		}
+		at := uint64(targets[k].Address)
+		for _, u := range p.UnresolvedBetween(at, at+1) {
+			if u.Kind == program.UnresolvedCall || u.Kind == program.UnresolvedJump {
+				counts[u.Kind]--
+			}
 		}
 	}
 	var out []string

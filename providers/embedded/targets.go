@@ -5,14 +5,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"rea/generated/model"
 	"rea/providers/embedded/lower"
 	"rea/providers/embedded/program"
 	"rea/providers/embedded/ssa"
 	"rea/providers/embedded/values"
-	"rea/providers/format/object"
 )
 
 // mostTargets bounds the targets of one transfer that are listed.
@@ -58,7 +56,9 @@ func (e *Engine) followed(ctx context.Context, p *program.Program, i int, rows [
 		case e.sends(&rows[k]):
 			err = r.message(&rows[k], v)
 		case rows[k].State == model.CallTargetStateUnresolved:
-			err = r.computed(&rows[k], v)
+			if err = r.computed(&rows[k], v); err == nil && e.sends(&rows[k]) { // the function's address was kept in a register
+				err = r.message(&rows[k], v)
+			}
 		}
 		if err != nil {
 			return err
@@ -220,144 +220,4 @@ func (e *Engine) place(p *program.Program, addr uint64) string {
 		return n
 	}
 	return model.Address(addr).String()
-}
-
-// sends says whether a row is a message send of Objective-C.
-func (e *Engine) sends(row *model.CallTarget) bool {
-	if e.im.Format != object.MachO || len(row.Targets) != 1 || row.Targets[0].Name == nil {
-		return false
-	}
-	return strings.HasPrefix(strings.TrimLeft(*row.Targets[0].Name, "_"), "objc_msgSend")
-}
-
-// message finds the implementations that a message send can reach.
-func (r *resolver) message(row *model.CallTarget, v ssa.ID) error {
-	m, err := r.e.apple()
-	if err != nil {
-		return nil // the metadata cannot be read: the row stays as it is
-	}
-	name := strings.TrimLeft(*row.Targets[0].Name, "_")
-	_, selector, stub := strings.Cut(name, "$")
-	list := r.flow.f.List(v)
-	if !stub {
-		if len(list) < 2 {
-			return nil
-		}
-		selector = r.selector(list[1])
-	}
-	if selector == "" {
-		reason := "the selector is not constant"
-		row.Reason = &reason
-		return nil
-	}
-	class := ""
-	if len(list) > 0 {
-		class = r.classOf(list[0])
-	}
-	var found []uint64
-	certain := false
-	for k := range m.Classes {
-		c := &m.Classes[k]
-		for _, methods := range [2]bool{true, false} {
-			ms := c.Methods
-			if methods {
-				ms = c.ClassMethods
-			}
-			for n := range ms {
-				if ms[n].Selector != selector || ms[n].IMP == 0 {
-					continue
-				}
-				if class != "" && methods && c.Name == class {
-					found, certain = []uint64{ms[n].IMP}, true
-				} else if !certain && (class == "" || methods) {
-					found = append(found, ms[n].IMP)
-				}
-			}
-		}
-	}
-	for k := range m.Categories {
-		c := &m.Categories[k]
-		for n := range c.Methods {
-			if c.Methods[n].Selector == selector && c.Methods[n].IMP != 0 && !certain && class == "" {
-				found = append(found, c.Methods[n].IMP)
-			}
-		}
-		for n := range c.ClassMethods {
-			if c.ClassMethods[n].Selector == selector && c.ClassMethods[n].IMP != 0 && !certain {
-				found = append(found, c.ClassMethods[n].IMP)
-			}
-		}
-	}
-	slices.Sort(found)
-	found = slices.Compact(found)
-	receiver := "an object whose class is not known"
-	if class != "" {
-		receiver = "the class " + class
-	}
-	reason := fmt.Sprintf("sends %s to %s", selector, receiver)
-	if len(found) == 0 {
-		reason += "; no class of this file implements it"
-		row.Reason, row.Method = &reason, model.CallTargetMethodMessageSend
-		return nil
-	}
-	row.State, row.Method, row.Targets = model.CallTargetStateCandidates, model.CallTargetMethodMessageSend, []model.SymbolRef{}
-	if certain {
-		row.State = model.CallTargetStateResolved
-	} else {
-		reason += "; these are the implementations in this file, others may exist"
-	}
-	row.Reason = &reason
-	for _, at := range found[:min(len(found), mostTargets)] {
-		row.Targets = append(row.Targets, r.e.symbolRef(r.p, at))
-	}
-	return nil
-}
-
-// selector is the message name that a value stands for: the name's address, or
-// what is read from a selector reference.
-func (r *resolver) selector(v ssa.ID) string {
-	m, err := r.e.apple()
-	if err != nil {
-		return ""
-	}
-	x := &r.flow.f.Values[v]
-	if x.Kind == ssa.Load {
-		if slot, ok := r.flow.at(x.Args[0], x.Block).One(); ok {
-			for k := range m.Selectors {
-				if m.Selectors[k].Addr == slot {
-					return m.Selectors[k].Name
-				}
-			}
-		}
-		return ""
-	}
-	if x.Kind == ssa.Const {
-		if s, ok := r.p.StringAt(x.N); ok {
-			text, _ := shorten(r.p, s, longestText)
-			return text
-		}
-	}
-	return ""
-}
-
-// classOf is the class that a receiver is, when it is read from a class reference.
-func (r *resolver) classOf(v ssa.ID) string {
-	m, err := r.e.apple()
-	if err != nil {
-		return ""
-	}
-	x := &r.flow.f.Values[v]
-	if x.Kind != ssa.Load {
-		return ""
-	}
-	slot, ok := r.flow.at(x.Args[0], x.Block).One()
-	if !ok {
-		return ""
-	}
-	for k := range m.ClassRefs {
-		if m.ClassRefs[k].Addr == slot {
-			return m.ClassRefs[k].Name
-		}
-	}
-	return ""
 }

@@ -69,7 +69,6 @@ type summary struct {
 	facts callconv.Facts
 	left  left
 	flow  bool // its data flow was followed
-	notes []string
 }
 
 // New answers for the functions of l.

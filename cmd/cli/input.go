@@ -46,7 +46,7 @@ func (in *input) set(a *cli.Argument, text string) error {
 	last := path[len(path)-1]
 	if !a.Repeated {
 		if old, given := at[last]; given && !same(old, v) {
-			return fmt.Errorf("%s is given twice, as %s and as %s", last, shorten(fmt.Sprint(old)), shorten(string(v)))
+			return fmt.Errorf("%s is given twice, as %s and as %s", last, shorten(fmt.Sprintf("%s", old)), shorten(string(v)))
 		}
 		at[last] = v
 		return nil

@@ -28,12 +28,15 @@ func (s *snapshotFlags) define(fs *flag.FlagSet) {
 // opening makes open_binary read the snapshot, if there is one. With overwrite
 // one that does not fit is passed over, to be replaced.
 func (s *snapshotFlags) opening(call caller) caller {
-	if s.path == "" {
+	if s.path == "" && !s.overwrite {
 		return call
 	}
 	return func(ctx context.Context, tool string, input []byte) ([]byte, error) {
 		if tool != "open_binary" {
 			return call(ctx, tool, input)
+		}
+		if s.path == "" {
+			return nil, usagef("", "flag --overwrite is about a snapshot, and --snapshot names none")
 		}
 		if !utf8.ValidString(s.path) {
 			return nil, usagef("Choose a name that is valid UTF-8.", "the path %q is not valid UTF-8", s.path)

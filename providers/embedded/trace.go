@@ -11,6 +11,7 @@ import (
 	"rea/providers/embedded/isa"
 	"rea/providers/embedded/lower"
 	"rea/providers/embedded/program"
+	"rea/providers/embedded/signature"
 	"rea/providers/embedded/ssa"
 	"rea/providers/embedded/values"
 	"rea/providers/format/object"
@@ -49,7 +50,11 @@ func (e *Engine) Values(ctx context.Context, addr model.Address, register string
 	if !ok {
 		return unanswered(out, register, "nothing is known to lead to the address"), nil
 	}
-	t := &tracer{e: e, p: p, l: l, function: i, flow: x, block: point.Block, at: a, names: e.naming(p, l)}
+	sig, err := e.signatures().Of(ctx, i, x.f)
+	if err != nil {
+		return nil, err
+	}
+	t := &tracer{e: e, p: p, l: l, function: i, flow: x, block: point.Block, at: a, names: e.naming(p, l), parameters: parameterRegisters(l, sig)}
 	t.names.Parameter = t.parameter
 	if register != "" {
 		out.Values = t.register(register, point)
@@ -93,16 +98,28 @@ type tracer struct {
 	block    int32
 	at       uint64
 	names    *values.Names
+	// parameters are the registers in which the function takes parameters.
+	parameters []int
+}
+
+func parameterRegisters(l *lower.Program, sig *signature.Signature) []int {
+	if len(l.Convention.Ints) == 0 {
+		return sig.Hidden
+	}
+	return l.Convention.Ints[:sig.Ints]
 }
 
 // parameter names what a register or a cell above the return address held at entry.
 func (t *tracer) parameter(v ssa.Var) string {
 	c := t.l.Convention
-	if k := slices.Index(c.Ints, int(v)); k >= 0 {
+	if k := slices.Index(t.parameters, int(v)); k >= 0 {
 		return fmt.Sprintf("arg%d", k+1)
 	}
 	if cell := t.flow.f.CellOf(v); cell != nil && cell.Base == 0 {
 		if k, ok := c.StackArgument(cell.Offset); ok && cell.Size <= c.Word {
+			if len(c.Ints) == 0 {
+				k += len(t.parameters)
+			}
 			return fmt.Sprintf("arg%d", k+1)
 		}
 	}
@@ -146,7 +163,7 @@ func (t *tracer) all(point *ssa.Point) []model.TracedValue {
 			continue
 		}
 		x := &t.flow.f.Values[v]
-		if x.Kind == ssa.Entry && !slices.Contains(c.Ints, r) && r != c.SP {
+		if x.Kind == ssa.Entry && !slices.Contains(t.parameters, r) && r != c.SP {
 			continue // untouched since the caller
 		}
 		row := t.row(t.flow.f.Arch.Register[r].Name, v, 0, x.Bits, r)
@@ -240,7 +257,7 @@ func (t *tracer) classifyLeaf(row *model.TracedValue, leaf ssa.ID, say func(stri
 		switch cell := f.CellOf(x.Var); {
 		case int(x.Var) == c.SP:
 			row.State = model.TracedValueStateStackAddress
-		case slices.Contains(c.Ints, int(x.Var)), cell != nil && cell.Base == 0 && cell.Offset >= c.Word:
+		case slices.Contains(t.parameters, int(x.Var)), cell != nil && cell.Base == 0 && cell.Offset >= c.Word:
 			row.State = model.TracedValueStateParameter
 		case cell != nil && cell.Offset < 0:
 			say("the frame variable is read before anything is stored to it")

@@ -362,6 +362,22 @@ func TestSnapshot_refusals(t *testing.T) {
 	}
 }
 
+// Two slices of one file may be of one architecture, as arm64 and arm64e are.
+func TestSnapshot_is_of_one_slice(t *testing.T) {
+	b := newBench(t)
+	target, snapshot := b.file("x"), filepath.Join(t.TempDir(), "snap")
+	b.open(target, `,"architecture":"arm64"`)
+	b.must("list_names", `{}`)
+	b.must("close_binary", `{"snapshot_path":`+quoted(snapshot)+`}`)
+	_, err := b.call("open_binary", `{"path":`+quoted(target)+`,"architecture":"arm64e","snapshot_path":`+quoted(snapshot)+`}`)
+	if fault.CodeOf(err) != fault.SnapshotMismatchCode || !strings.Contains(err.Error(), "arm64e") {
+		t.Errorf("another slice gives %v", err)
+	}
+	if doc := b.open(target, `,"architecture":"arm64","snapshot_path":`+quoted(snapshot)); !strings.Contains(doc, `"entries":1`) {
+		t.Errorf("the slice itself gives %s", doc)
+	}
+}
+
 // Overwriting is for what rea wrote: never for the open target, whatever its
 // name, nor for files of others.
 func TestSnapshot_overwrites_only_its_own(t *testing.T) {

@@ -29,7 +29,7 @@ import (
 // A snapshot keeps exact results of one target for a later session. The file is
 // one line
 //
-//	rea-snapshot 1 <SHA-256 of the target>
+//	rea-snapshot 1 <SHA-256 of the target> [<slice of a universal file>]
 //
 // and after it the Evidence bundle of the results. A result is used in place of
 // a call when operation, parameters, bytes, architecture, provider and analysis
@@ -164,12 +164,15 @@ func (s *Session) loadSnapshot(ctx context.Context, b *Binding, path string) err
 	defer file.Close()
 	in := bufio.NewReaderSize(file, 1<<16)
 	line, err := readLine(in)
-	digest, ok := strings.CutPrefix(line, snapshotHead)
+	about, ok := strings.CutPrefix(line, snapshotHead)
+	digest, slice, _ := strings.Cut(about, " ")
 	switch {
 	case err != nil || !ok || len(digest) != 2*sha256.Size:
 		return mismatch(fault.SnapshotMismatchDetailsKindNotASnapshot, "it is not a snapshot of this version")
 	case digest != b.Target.SHA256:
 		return mismatch(fault.SnapshotMismatchDetailsKindTarget, "it was made from a file with SHA-256 %s, and this one has %s", digest, b.Target.SHA256)
+	case slice != b.Target.Slice:
+		return mismatch(fault.SnapshotMismatchDetailsKindTarget, "it was made from slice %q of the file, and %q is open", slice, b.Target.Slice)
 	}
 	ledger := evidence.NewLedger("", 0)
 	found := map[question]evidence.ID{}
@@ -259,7 +262,7 @@ func (s *Session) SaveSnapshot(ctx context.Context, b *Binding, path string, ove
 	defer view.Close()
 	snapshot := Snapshot{Entries: view.Len()}
 	abs, err := publish.File(ctx, path, publish.Options{Overwrite: overwrite, Keep: s.Keep}, func(w io.Writer) error {
-		n, err := io.WriteString(w, snapshotHead+b.Target.SHA256+"\n")
+		n, err := io.WriteString(w, b.snapshotLine())
 		if err != nil {
 			return err
 		}
@@ -269,6 +272,15 @@ func (s *Session) SaveSnapshot(ctx context.Context, b *Binding, path string, ove
 	})
 	snapshot.Path = Printable(abs)
 	return snapshot, err
+}
+
+// snapshotLine is the first line of a snapshot of the target.
+func (b *Binding) snapshotLine() string {
+	line := snapshotHead + b.Target.SHA256
+	if b.Target.Slice != "" {
+		line += " " + b.Target.Slice
+	}
+	return line + "\n"
 }
 
 // collect gathers what was made in this session and what was loaded.

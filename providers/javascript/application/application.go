@@ -36,6 +36,7 @@ func Analyze(ctx context.Context, t *tree.Tree) (*model.ApplicationAnalysis, err
 	for i := range t.Files {
 		a.byPath[t.Files[i].Path] = i
 	}
+	defer collect()()
 	for _, phase := range []struct {
 		what string
 		run  func() error

@@ -38,7 +38,11 @@ import (
 const Positions = 24
 
 // A Set collects features.
-type Set struct{ hashes []uint64 }
+type Set struct {
+	hashes []uint64 // each once: in order when sorted, else in order of appearance
+	table  []uint64 // of hashes by their low bits, 0 for free places
+	sorted bool
+}
 
 const (
 	offset64 = 14695981039346656037
@@ -63,19 +67,36 @@ func mix(h uint64) uint64 {
 }
 
 func (s *Set) add(kind byte, text string) {
-	if n := len(s.hashes); n == cap(s.hashes) && n >= 1024 { // most are there already
-		s.settle()
-		if len(s.hashes) < n/2 {
-			s.hashes = append(make([]uint64, 0, n), s.hashes...)
+	h := max(hashOf(kind, text), 1)
+	if 4*(len(s.hashes)+1) > 3*len(s.table) {
+		s.table = make([]uint64, 1<<bits.Len(uint(2*len(s.hashes)+15)))
+		for _, held := range s.hashes {
+			s.table[s.place(held)] = held
 		}
 	}
-	s.hashes = append(s.hashes, hashOf(kind, text))
+	if at := s.place(h); s.table[at] == 0 {
+		s.table[at] = h
+		s.hashes = append(s.hashes, h)
+		s.sorted = false
+	}
 }
 
-// settle sorts the features, each once.
+// place is where a hash is in the table, or would be.
+func (s *Set) place(h uint64) uint64 {
+	mask := uint64(len(s.table) - 1)
+	at := h & mask
+	for s.table[at] != 0 && s.table[at] != h {
+		at = (at + 1) & mask
+	}
+	return at
+}
+
+// settle sorts the features and gives up the table.
 func (s *Set) settle() {
-	slices.Sort(s.hashes)
-	s.hashes = slices.Compact(s.hashes)
+	if !s.sorted {
+		slices.Sort(s.hashes)
+		s.table, s.sorted = nil, true
+	}
 }
 
 // Len is the number of features.

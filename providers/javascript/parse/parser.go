@@ -65,7 +65,7 @@ func Parse(ctx context.Context, src string, opts Options) (*File, error) {
 func expected(src string) int {
 	const part, parts = 8 << 10, 16
 	if len(src) < part*parts {
-		return len(src) / 5
+		return len(src) / 4
 	}
 	words := 0
 	for i := range parts {
@@ -83,7 +83,7 @@ func expected(src string) int {
 			}
 		}
 	}
-	return words * (len(src) / (part * parts))
+	return words * (len(src) / (part * parts)) * 5 / 4
 }
 
 type parser struct {
@@ -209,8 +209,7 @@ func (p *parser) reset(m mark) {
 
 // node makes a node with children.
 func (p *parser) node(kind Kind, start, end uint32, kids ...Ref) Ref {
-	r := Ref(len(p.f.Nodes))
-	p.f.Nodes = append(p.f.Nodes, Node{Kind: kind, Start: start, End: end})
+	r := p.push(kind, start, end)
 	last := Ref(0)
 	for _, k := range kids {
 		if k == 0 {
@@ -226,14 +225,30 @@ func (p *parser) node(kind Kind, start, end uint32, kids ...Ref) Ref {
 	return r
 }
 
+func (p *parser) push(kind Kind, start, end uint32) Ref {
+	if len(p.f.Nodes) == cap(p.f.Nodes) {
+		p.grow()
+	}
+	p.f.Nodes = append(p.f.Nodes, Node{Kind: kind, Start: start, End: end})
+	return Ref(len(p.f.Nodes) - 1)
+}
+
+// grow makes room for the nodes of the rest of the text, if it is as dense as what
+// was read.
+func (p *parser) grow() {
+	n := len(p.f.Nodes)
+	most := int(float64(n) * float64(len(p.f.Src)) / float64(max(p.pos, 1)))
+	room := min(max(most+most/64, n+n/16), 2*n) + 64
+	p.f.Nodes = append(make([]Node, 0, room), p.f.Nodes...)
+}
+
 // done ends a node behind the last token that was read.
 func (p *parser) done(kind Kind, start uint32, kids ...Ref) Ref {
 	return p.node(kind, start, max(start, p.prevEnd), kids...)
 }
 
 func (p *parser) empty(at uint32) Ref {
-	p.f.Nodes = append(p.f.Nodes, Node{Kind: Empty, Start: at, End: at})
-	return Ref(len(p.f.Nodes) - 1)
+	return p.push(Empty, at, at)
 }
 
 // A list is a row of siblings.

@@ -100,7 +100,6 @@ type Reference struct {
 	Scope   ID
 	Binding BindingID // 0 where the name is global or unknown
 	Use     Use
-	next    int32
 }
 
 // A Table is the scopes of a file.
@@ -142,6 +141,7 @@ func Resolve(f *parse.File) *Table {
 			Of:         make([]BindingID, len(f.Nodes)),
 		},
 		declarations: make([]declaration, 1, 1+idents/3),
+		next:         make([]int32, 1, 1+idents),
 		slot:         make([]BindingID, len(f.Atoms)),
 	}
 	w.t.Scopes = append(w.t.Scopes, Scope{Kind: File, Node: f.Root})

@@ -14,6 +14,7 @@ type walker struct {
 	f            *parse.File
 	t            *Table
 	declarations []declaration
+	next         []int32     // reference of the same scope, by reference
 	slot         []BindingID // by atom, of the scope that is being closed
 	current      ID
 }
@@ -79,7 +80,7 @@ func (w *walker) settle(s *Scope) {
 	}
 	for u := s.used; u != 0; {
 		ref := &w.t.References[u]
-		next := ref.next
+		next := w.next[u]
 		n := w.f.At(ref.Node)
 		b := w.slot[n.Atom]
 		if b != 0 && body != 0 && n.Start < body && w.onlyInBody(b, body) {
@@ -99,7 +100,7 @@ func (w *walker) settle(s *Scope) {
 			}
 		case w.current != 0:
 			parent := &w.t.Scopes[s.Parent]
-			ref.next, parent.used = parent.used, u
+			w.next[u], parent.used = parent.used, u
 		}
 		u = next
 	}
@@ -121,7 +122,8 @@ func (w *walker) define(scope ID, ident parse.Ref, how Declaration) {
 
 func (w *walker) use(ident parse.Ref, use Use) {
 	s := &w.t.Scopes[w.current]
-	w.t.References = append(w.t.References, Reference{Node: ident, Scope: w.current, Use: use, next: s.used})
+	w.t.References = append(w.t.References, Reference{Node: ident, Scope: w.current, Use: use})
+	w.next = append(w.next, s.used)
 	s.used = int32(len(w.t.References) - 1)
 }
 

@@ -58,7 +58,7 @@ func (r *reader) stream(p string, src io.Reader, also hash.Hash, declared int64)
 				keep, data = false, nil
 				f.Reason = fmt.Sprintf("it has more than %d bytes", r.opts.MaxFileBytes)
 			} else {
-				data = append(data, buffer[:n]...)
+				data = append(room(data, n, declared), buffer[:n]...)
 			}
 		}
 		if r.tree.Bytes+f.Size > r.opts.MaxTotalBytes {
@@ -94,6 +94,20 @@ func (r *reader) stream(p string, src io.Reader, also hash.Hash, declared int64)
 	}
 	r.add(f)
 	return nil
+}
+
+// room makes place for n more bytes. What was declared is made room for when half
+// of it has been read.
+func room(data []byte, n int, declared int64) []byte {
+	need := len(data) + n
+	if need <= cap(data) {
+		return data
+	}
+	most := max(2*len(data), need)
+	if declared >= int64(need) && declared < int64(most) {
+		most = int(declared)
+	}
+	return append(make([]byte, 0, most), data...)
 }
 
 // clamp is a capacity to begin with for n declared bytes, which are only believed

@@ -218,6 +218,7 @@ func TestHostileApplications(t *testing.T) {
 		"bad_maps":           {"a.js": "a()\n//# sourceMappingURL=a.js.map", "a.js.map": `{"version":3,"sources":["a.js.map"],"mappings":"ggggggggggggC"}`, "b.js.map": "[]", "c.js": "b()\n//# sourceMappingURL=../../../../etc/passwd"},
 		"empty":              {"a.js": ""},
 		"many_keys":          {"a.js": "var o={" + strings.Repeat("a:1,b:function(){},", 50_000) + "};" + strings.Repeat("o.a;o.b();", 50_000)},
+		"exports_in_circles": inCircles(60),
 		"one_class":          {"a.js": "class A{" + strings.Repeat("m(){this.m()}", 50_000) + "}"},
 		"fake_bundle":        {"a.js": "var t={" + strings.Repeat("1:function(a,b,c){c(1)},", 20_000) + "};function r(i){var m={exports:{}};t[i](m,m.exports,r)}r(1)"},
 		"registrations":      {"a.js": strings.Repeat(`__d(function(g,r,i,a,m,e,d){r(d[0])},1,[1]);`, 20_000) + "\nparcelRequire.register;var q=parcelRequire.register;" + strings.Repeat(`q("a",function(m,e){parcelRequire("a")});`, 10_000)},
@@ -233,6 +234,20 @@ func TestHostileApplications(t *testing.T) {
 			}
 		})
 	}
+}
+
+// inCircles are modules that hand on all that the others have, and ask for what none
+// of them has.
+func inCircles(n int) map[string]string {
+	out := map[string]string{}
+	for i := range n {
+		text := fmt.Sprintf("import {none%d, other} from './m%d.js'; none%d(other);", i, (i+1)%n, i)
+		for k := range n {
+			text += fmt.Sprintf("export * from './m%d.js';", k)
+		}
+		out[fmt.Sprintf("m%d.js", i)] = text
+	}
+	return out
 }
 
 func TestSyntaxErrorsAreMarked(t *testing.T) {

@@ -37,6 +37,7 @@ type Join struct {
 	more    []Edge
 	starts  []int32 // edges of a node are those from starts[n] on
 	in      inflow
+	found   map[wanted]int32 // names that were looked for through other modules
 	params  map[int32][]int32
 	args    map[int32][]int32
 }
@@ -44,7 +45,7 @@ type Join struct {
 // NewJoin makes one graph of parts: exports are related to what imports them, and
 // calls of imported functions to those.
 func NewJoin(parts []Part, resolve Resolver) *Join {
-	j := &Join{Graph: &Graph{}, parts: parts, resolve: resolve, params: map[int32][]int32{}, args: map[int32][]int32{}}
+	j := &Join{Graph: &Graph{}, parts: parts, resolve: resolve, found: map[wanted]int32{}, params: map[int32][]int32{}, args: map[int32][]int32{}}
 	j.collect()
 	j.names()
 	j.imports()
@@ -149,31 +150,61 @@ func (j *Join) names() {
 	}
 }
 
-// maxReexports bounds how many modules a name is handed on by.
-const maxReexports = 16
+// A wanted name of a module.
+type wanted struct {
+	Target
+	name string
+}
 
 // export is the node of an exported name, or none.
-func (j *Join) export(t Target, name string, hops int) int32 {
+func (j *Join) export(t Target, name string) int32 {
 	if n, ok := j.exports[j.first[t.Part]+t.Module][name]; ok {
 		return n
 	}
-	if hops == 0 {
+	if len(j.parts[t.Part].Unit.Reexports) == 0 {
 		return none
 	}
-	for _, r := range j.parts[t.Part].Unit.Reexports { // those of files alone, which are their module 0
-		if t.Module != 0 || r.Name != name && (r.Name != "*" || name == "default") {
-			continue
-		}
-		from, ok := j.resolve(t.Part, 0, r.Specifier, -1)
-		if !ok {
-			continue
-		}
-		want := name
-		if r.Name == name && r.Imported != "*" {
-			want = r.Imported
-		}
-		if n := j.export(from, want, hops-1); n != none {
+	w := wanted{t, name}
+	n, ok := j.found[w]
+	if !ok {
+		n = j.search(w)
+		j.found[w] = n
+	}
+	return n
+}
+
+// maxReexports bounds how many modules are looked through for one name.
+const maxReexports = 1000
+
+// search looks for a name through the modules that hand it on, each once.
+func (j *Join) search(w wanted) int32 {
+	seen := map[wanted]bool{w: true}
+	queue := []wanted{w}
+	for len(queue) > 0 && len(seen) <= maxReexports {
+		w := queue[0]
+		queue = queue[1:]
+		if n, ok := j.exports[j.first[w.Part]+w.Module][w.name]; ok {
 			return n
+		}
+		if w.Module != 0 { // what modules of bundles hand on has nodes
+			continue
+		}
+		for _, r := range j.parts[w.Part].Unit.Reexports {
+			if r.Name != w.name && (r.Name != "*" || w.name == "default") {
+				continue
+			}
+			from, ok := j.resolve(w.Part, 0, r.Specifier, -1)
+			if !ok {
+				continue
+			}
+			next := wanted{from, w.name}
+			if r.Name == w.name && r.Imported != "*" {
+				next.name = r.Imported
+			}
+			if !seen[next] && len(seen) <= maxReexports {
+				seen[next] = true
+				queue = append(queue, next)
+			}
 		}
 	}
 	return none
@@ -190,9 +221,9 @@ func (j *Join) imports() {
 			if !ok {
 				continue
 			}
-			from := j.export(t, m.Name, maxReexports)
+			from := j.export(t, m.Name)
 			if from == none && m.Name == "default" {
-				from = j.export(t, "*", maxReexports)
+				from = j.export(t, "*")
 			}
 			if from == none {
 				from = int32(g.Units[t.Part].Modules[t.Module])
@@ -224,7 +255,7 @@ func (j *Join) membersOf(node int32, t Target) {
 			if !ok || strings.Contains(name, ".") {
 				continue
 			}
-			if from := j.export(t, name, maxReexports); from != none {
+			if from := j.export(t, name); from != none {
 				j.Add(Crosses, from, e.To)
 			}
 		}

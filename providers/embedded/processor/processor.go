@@ -49,13 +49,13 @@ type Sample struct {
 	Len  uint64
 }
 
-// Start builds the runner for an architecture ("amd64" or "arm64").
+// Start builds the runner for an architecture ("amd64", "386" or "arm64").
 func Start(t testing.TB, arch string) *Machine {
 	t.Helper()
 	compiler, emulator := "gcc", ""
 	if arch == "arm64" && runtime.GOARCH != "arm64" {
 		compiler, emulator = "aarch64-linux-gnu-gcc", "qemu-aarch64"
-	} else if arch != runtime.GOARCH || runtime.GOOS != "linux" {
+	} else if arch != runtime.GOARCH && !(arch == "386" && runtime.GOARCH == "amd64") || runtime.GOOS != "linux" {
 		t.Skipf("no way to run %s code here", arch)
 	}
 	cc, err := exec.LookPath(compiler)
@@ -83,10 +83,20 @@ func Start(t testing.TB, arch string) *Machine {
 	if arch == "arm64" {
 		args = append(args, "-Wl,-Ttext-segment=0x42000000")
 	}
+	if arch == "386" {
+		args = append(args, "-m32", "-nostdlib", "-ffreestanding", "-fno-stack-protector", "-fcf-protection=none")
+	}
 	if out, err := exec.CommandContext(t.Context(), cc, args...).CombinedOutput(); err != nil {
 		t.Skipf("cannot build the runner: %v\n%s", err, out)
 	}
 	m.command = append(m.command, program)
+	if arch == "386" && exec.CommandContext(t.Context(), program).Run() != nil { // there are no samples
+		path, err := exec.LookPath("qemu-i386")
+		if err != nil {
+			t.Skip("the system runs no 32-bit programs, and qemu-i386 is not installed")
+		}
+		m.command = []string{path, "-cpu", "max", program}
+	}
 	return m
 }
 

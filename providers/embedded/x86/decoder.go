@@ -133,6 +133,7 @@ type encoding struct {
 	modrmAt  uint8
 	immAt    uint8
 	repeat   uint8 // 0, or the last of F2, F3
+	narrow   bool  // 32-bit mode: no general register has 64 bits, whatever VEX.W says
 }
 
 const (
@@ -150,6 +151,7 @@ var prefixBits = [256]uint16{
 }
 
 func (d *Decoder) decode(b *[window]byte, addr uint64, in *isa.Inst, x *encoding) {
+	x.narrow = d.mode == 0
 	i := 0
 	op := b[0]
 	// Legacy prefixes and REX.
@@ -409,6 +411,9 @@ func (x *encoding) bytes(s sizeKind) uint8 {
 	case szZ:
 		return 2 << min(x.opSize, 1)
 	case szY:
+		if x.narrow {
+			return 4
+		}
 		return 4 << (x.rex >> 3)
 	case szNone:
 		return 0

@@ -115,7 +115,8 @@ func randomLiftable(r *rand.Rand, d *Decoder) (trial, bool) {
 	for _, w := range strings.Fields(mnemonic) {
 		switch w {
 		case "rdtsc", "rdtscp", "rdpmc", "cpuid", "rdrand", "rdseed", "rdpru", "xgetbv", "popf", "popfw", "str", "sldt", "smsw", "sgdt", "sidt", "lar", "lsl", "verr", "verw",
-			"rdpid", "enter", "enterw", "in", "out", "ins", "outs", "cli", "sti", "xabort", "clzero", "monitorx", "mwaitx", "xsave", "fwait", "std", "xrstor", "xsavec", "xsaveopt", "wrfsbase", "wrgsbase", "ldmxcsr", "vldmxcsr", "maskmovq":
+			"rdpid", "enter", "enterw", "in", "out", "ins", "outs", "cli", "sti", "xabort", "clzero", "monitorx", "mwaitx", "xsave", "fwait", "std", "xrstor", "xsavec", "xsaveopt", "wrfsbase", "wrgsbase", "ldmxcsr", "vldmxcsr", "maskmovq",
+			"lds", "les", "lss", "lfs", "lgs", "popa", "popaw", "into", "int1", "int3":
 			return trial{}, false
 		}
 	}
@@ -133,17 +134,26 @@ func randomLiftable(r *rand.Rand, d *Decoder) (trial, bool) {
 // lifted to. Every register and flag that the code leaves known must be as the
 // processor left it, and memory too.
 func TestLift(t *testing.T) {
-	machine := processor.Start(t, "amd64")
-	d := New(64)
+	t.Run("amd64", func(t *testing.T) { lifts(t, "amd64", New(64), 30_000) })
+	t.Run("386", func(t *testing.T) { lifts(t, "386", New(32), 20_000) })
+}
+
+func lifts(t *testing.T, arch string, d *Decoder, count int) {
+	machine := processor.Start(t, arch)
 	r := rand.New(rand.NewPCG(11, 5))
 	var trials []trial
 	var samples []processor.Sample
-	for len(trials) < 30_000 {
+	for len(trials) < count {
 		tr, ok := randomLiftable(r, d)
 		if !ok {
 			continue
 		}
 		s := processor.Sample{State: randomState(r), Len: uint64(len(tr.code))}
+		if d.mode == 0 {
+			for i := range s.Regs {
+				s.Regs[i] &= 0xffffffff
+			}
+		}
 		if tr.in.Mem.Index == 7 {
 			s.Regs[7] = uint64(r.IntN(16))
 		}

@@ -18,12 +18,13 @@ const (
 
 // readShapes reads what the exports of each part look like.
 func (u *unit) readShapes(p *bundle.File) {
+	r := &shape.Reader{File: p}
 	for i := range u.parts {
 		part := &u.parts[i]
 		if part.bundle >= 0 && u.bundles[part.bundle].Modules[part.module].Eval != 0 {
 			continue // its tree is another
 		}
-		r := &shape.Reader{File: p, Budget: shapeBudget}
+		r.Budget, r.Cut = shapeBudget, false
 		shapes := graph.Properties{}
 		size := 0
 		for j := range part.exports {

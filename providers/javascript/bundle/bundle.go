@@ -151,8 +151,9 @@ type detector struct {
 	uses  []parse.Ref
 
 	registered  []registration
-	forgets     bool // a helper drops the functions that it ran
-	parcelKnown int8 // 0 until it was looked whether the file is Parcel's, then 1 or 2
+	declared    []scope.BindingID // by place of declaration, nil until asked for
+	forgets     bool              // a helper drops the functions that it ran
+	parcelKnown int8              // 0 until it was looked whether the file is Parcel's, then 1 or 2
 }
 
 // index sorts references by binding.

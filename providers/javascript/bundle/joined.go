@@ -248,9 +248,11 @@ func (d *detector) merge(b *Bundle, bundler Bundler) {
 			}
 		}
 		held.Modules = append(held.Modules, regions...)
-		d.link(held.Modules)
+		d.link(held.Modules, d.whole())
+		d.linkChunks(held.Modules)
 		return
 	}
-	d.link(b.Modules)
+	d.link(b.Modules, d.whole())
+	d.linkChunks(b.Modules)
 	d.add(*b)
 }

@@ -1,89 +1,131 @@
 package bundle
 
-import "rea/providers/javascript/parse"
+import (
+	"cmp"
+	"slices"
+
+	"rea/providers/javascript/parse"
+	"rea/providers/javascript/scope"
+)
 
 // link adds the loads between modules that share a scope, which need no code of
 // their own: one of them uses a name that another declares. A call of the name
 // under which a wrapped module is held loads it; a variable outside of all
 // modules that keeps what the call gave stands for that module. Names from
-// another chunk of the bundle are loads of what declares them there.
-func (d *detector) link(modules []Module) {
+// another chunk of the bundle are loads of what declares them there. All of them
+// lie in a range.
+func (d *detector) link(modules []Module, in parse.Span) {
 	places := nestOf(modules)
-	owners, direct := d.owners(modules, places)
+	declared := d.declaredIn(in)
+	owners := d.owners(declared, modules, places)
 	type pair struct{ from, to int }
 	known := map[pair]bool{}
-	for b, to := range owners {
-		if to < 0 {
+	for _, b := range declared {
+		o, ok := owners[b]
+		if !ok {
 			continue
 		}
+		to := o.module
 		for _, use := range d.uses[d.first[b]:d.first[b+1]] {
 			at := d.span(use)
 			if contains(modules[to].At, at) {
 				continue
 			}
 			from := places.Innermost(at.Start)
-			if from < 0 || from == int(to) || contains(modules[from].At, modules[to].At) || known[pair{from, int(to)}] ||
+			if from < 0 || from == to || contains(modules[from].At, modules[to].At) || known[pair{from, to}] ||
 				modules[from].Kind == Wrapped && modules[to].Kind == Wrapped {
 				continue
 			}
-			known[pair{from, int(to)}] = true
-			q := Require{ID: modules[to].ID, Specifier: modules[to].Path, Shared: modules[to].Kind != Wrapped || !direct[b], At: at}
+			known[pair{from, to}] = true
+			q := Require{ID: modules[to].ID, Specifier: modules[to].Path, Shared: modules[to].Kind != Wrapped || !o.direct, At: at}
 			if call := d.Parents[use]; !q.Shared && d.Kind(call) == parse.Call && d.First(call) == use {
 				q.At, q.Dynamic = d.span(call), d.later(call)
 			}
 			modules[from].Requires = append(modules[from].Requires, q)
 		}
 	}
-	d.linkChunks(modules, places)
 }
 
-// owners says, for every binding, which module declares it, -1 for none, and
-// whether it does so itself.
-func (d *detector) owners(modules []Module, places *Nest) (owners []int32, direct []bool) {
-	owners, direct = make([]int32, len(d.Scopes.Bindings)), make([]bool, len(d.Scopes.Bindings))
-	var free []int // declared outside of all modules
-	for b := range owners {
-		owners[b] = -1
-		decl := d.Scopes.Bindings[b].Decl
-		if decl == 0 {
-			continue
+// declaredIn are the bindings whose declaration begins in a range, by place.
+func (d *detector) declaredIn(in parse.Span) []scope.BindingID {
+	if d.declared == nil {
+		d.declared = make([]scope.BindingID, 0, len(d.Scopes.Bindings))
+		for b := range d.Scopes.Bindings {
+			if d.Scopes.Bindings[b].Decl != 0 {
+				d.declared = append(d.declared, scope.BindingID(b))
+			}
 		}
+		slices.SortFunc(d.declared, func(a, b scope.BindingID) int { return cmp.Compare(d.declStart(a), d.declStart(b)) })
+	}
+	at := func(place uint32) int {
+		i, _ := slices.BinarySearchFunc(d.declared, place, func(b scope.BindingID, place uint32) int {
+			if d.declStart(b) < place {
+				return -1
+			}
+			return 1
+		})
+		return i
+	}
+	return d.declared[at(in.Start):at(in.End)]
+}
+
+func (d *detector) declStart(b scope.BindingID) uint32 { return d.At(d.Scopes.Bindings[b].Decl).Start }
+
+// An owner is the module that declares a name: itself, or by the value that a
+// variable outside of all modules keeps.
+type owner struct {
+	module int
+	direct bool
+}
+
+// owners says which module declares a binding, for those that one does.
+func (d *detector) owners(declared []scope.BindingID, modules []Module, places *Nest) map[scope.BindingID]owner {
+	owners := map[scope.BindingID]owner{}
+	var free []scope.BindingID // declared outside of all modules
+	for _, b := range declared {
+		decl := d.Scopes.Bindings[b].Decl
 		to := places.Innermost(d.At(decl).Start)
 		switch {
 		case to < 0:
 			free = append(free, b)
 		case modules[to].Kind == Wrapped && contains(modules[to].Source, d.span(decl)): // its own
 		default:
-			owners[b], direct[b] = int32(to), true
+			owners[b] = owner{to, true}
 		}
 	}
 	for range 3 {
 		for _, b := range free {
-			if decl := d.Scopes.Bindings[b].Decl; owners[b] < 0 && d.Kind(d.Parents[decl]) == parse.Declarator && d.First(d.Parents[decl]) == decl {
-				owners[b] = d.ownerIn(d.Next(decl), owners, 0)
+			decl := d.Scopes.Bindings[b].Decl
+			if _, known := owners[b]; known || d.Kind(d.Parents[decl]) != parse.Declarator || d.First(d.Parents[decl]) != decl {
+				continue
+			}
+			if o, ok := d.ownerIn(d.Next(decl), owners, 0); ok {
+				owners[b] = owner{o.module, false}
 			}
 		}
 	}
-	return owners, direct
+	return owners
 }
 
-// ownerIn is the owner of the first owned name in a call, -1 for none.
-func (d *detector) ownerIn(r parse.Ref, owners []int32, depth int) int32 {
+// ownerIn is the owner of the first owned name in a call.
+func (d *detector) ownerIn(r parse.Ref, owners map[scope.BindingID]owner, depth int) (owner, bool) {
 	switch d.Kind(r) {
 	case parse.Ident:
-		return owners[d.Scopes.Of[r]]
+		o, ok := owners[d.Scopes.Of[r]]
+		return o, ok
 	case parse.Call, parse.Dot:
 		for k := d.First(r); k != 0 && depth < 4; k = d.Next(k) {
-			if o := d.ownerIn(k, owners, depth+1); o >= 0 {
-				return o
+			if o, ok := d.ownerIn(k, owners, depth+1); ok {
+				return o, true
 			}
 		}
 	}
-	return -1
+	return owner{}, false
 }
 
 // linkChunks adds loads of names that the file imports from other chunks.
-func (d *detector) linkChunks(modules []Module, places *Nest) {
+func (d *detector) linkChunks(modules []Module) {
+	places := nestOf(modules)
 	for s := d.First(d.Root); s != 0; s = d.Next(s) {
 		if d.Kind(s) != parse.Import {
 			continue
@@ -113,6 +155,11 @@ func (d *detector) linkChunks(modules []Module, places *Nest) {
 	}
 }
 
+func has(members map[string]Member, name string) bool { _, ok := members[name]; return ok }
+
+// whole is the range of the file.
+func (d *detector) whole() parse.Span { return parse.Span{Start: 0, End: uint32(len(d.Src)) + 1} }
+
 // A Member is a module by the index of its bundle and its own.
 type Member struct{ Bundle, Module int }
 
@@ -122,13 +169,13 @@ func (f *File) Exported(found *Found) map[string]Member {
 	out := map[string]Member{}
 	for i := range found.Bundles {
 		modules := found.Bundles[i].Modules
-		var owners []int32
-		owner := func(name string, ident parse.Ref) {
+		var owners map[scope.BindingID]owner
+		exported := func(name string, ident parse.Ref) {
 			if owners == nil {
-				owners, _ = d.owners(modules, nestOf(modules))
+				owners = d.owners(d.declaredIn(d.whole()), modules, nestOf(modules))
 			}
-			if _, known := out[name]; !known && owners[d.Scopes.Of[ident]] >= 0 {
-				out[name] = Member{i, int(owners[d.Scopes.Of[ident]])}
+			if o, ok := owners[d.Scopes.Of[ident]]; ok && !has(out, name) {
+				out[name] = Member{i, o.module}
 			}
 		}
 		for s := d.First(d.Root); s != 0; s = d.Next(s) {
@@ -136,14 +183,14 @@ func (f *File) Exported(found *Found) map[string]Member {
 			case parse.ExportNames:
 				for k := d.Next(d.First(s)); k != 0 && d.Kind(d.First(s)) == parse.Empty; k = d.Next(k) {
 					if name, ok := d.KeyOf(d.Kid(k, 1), false); ok && d.Kind(k) == parse.ExportName {
-						owner(name, d.First(k))
+						exported(name, d.First(k))
 					}
 				}
 			case parse.ExportDef:
 				if e := d.First(s); d.Kind(e) == parse.Ident {
-					owner("default", e)
+					exported("default", e)
 				} else if d.Kind(e) == parse.Call && d.Kind(d.First(e)) == parse.Ident { // export default require_a()
-					owner("default", d.First(e))
+					exported("default", d.First(e))
 				}
 			}
 		}

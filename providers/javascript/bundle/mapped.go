@@ -98,11 +98,13 @@ func (s *splitter) file(found *Found) {
 	if len(found.Bundles) == 1 {
 		held := &found.Bundles[0]
 		held.Modules = append(held.Modules, parts...)
-		s.link(held.Modules)
+		s.link(held.Modules, s.whole())
+		s.linkChunks(held.Modules)
 		return
 	}
 	if len(parts) > 1 {
-		s.link(parts)
+		s.link(parts, s.whole())
+		s.linkChunks(parts)
 		found.Bundles = append(found.Bundles, Bundle{Bundler: Joined, Basis: "the source map of the file", Modules: parts})
 	}
 }

@@ -12,18 +12,18 @@ func (d *detector) share(m *Module, parts []Module) {
 		kept[q.At.Start] = i
 	}
 	used := make([]bool, len(m.Requires))
-	for i := range d.Nodes {
-		n := &d.Nodes[i]
-		if n.Kind != parse.Declarator || len(kept) == 0 || !contains(m.Source, parse.Span{Start: n.Start, End: n.End}) || d.Kind(n.First) != parse.Ident {
+	for _, b := range d.declaredIn(m.Source) {
+		name := d.Scopes.Bindings[b].Decl
+		if up := d.Parents[name]; d.Kind(up) != parse.Declarator || d.First(up) != name {
 			continue
 		}
-		load, ok := kept[d.At(d.Next(n.First)).Start]
+		load, ok := kept[d.At(d.Next(name)).Start]
 		if !ok {
 			continue
 		}
 		seen := map[int]bool{}
-		for _, use := range d.usesOf(d.Scopes.Of[n.First]) {
-			if to := nest.Innermost(d.At(use).Start); use != n.First && to >= 0 && !seen[to] {
+		for _, use := range d.usesOf(b) {
+			if to := nest.Innermost(d.At(use).Start); use != name && to >= 0 && !seen[to] {
 				seen[to], used[load] = true, true
 				parts[to].Requires = append(parts[to].Requires, m.Requires[load])
 			}
@@ -34,5 +34,5 @@ func (d *detector) share(m *Module, parts []Module) {
 			parts[to].Requires = append(parts[to].Requires, q)
 		}
 	}
-	d.link(parts)
+	d.link(parts, m.Source)
 }

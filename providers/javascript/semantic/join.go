@@ -57,7 +57,9 @@ func NewJoin(parts []Part, resolve Resolver) *Join {
 
 // Finish ends the work with a join.
 func (j *Join) Finish() *Graph {
-	j.settle()
+	if len(j.more) > 0 {
+		j.Graph.Edges = mergeEdges(j.Graph.Edges, SortEdges(j.more))
+	}
 	j.Graph.cover()
 	return j.Graph
 }
@@ -118,14 +120,25 @@ func (j *Join) strings() map[string]int32 {
 			counts[u.Labels[k+1]] += n
 		}
 	}
-	table := make([]string, 0, len(counts))
-	for s := range counts {
-		table = append(table, s)
+	type label struct {
+		text string
+		uses int
 	}
-	slices.SortFunc(table, func(a, b string) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b)) })
-	numbers := make(map[string]int32, len(table))
-	for i, s := range table {
-		numbers[s] = int32(i)
+	list := make([]label, 0, len(counts))
+	for text, n := range counts {
+		list = append(list, label{text, n})
+	}
+	slices.SortFunc(list, func(a, b label) int {
+		if a.uses != b.uses {
+			return b.uses - a.uses
+		}
+		return strings.Compare(a.text, b.text)
+	})
+	table := make([]string, len(list))
+	numbers := make(map[string]int32, len(list))
+	for i := range list {
+		table[i] = list[i].text
+		numbers[table[i]] = int32(i)
 	}
 	j.Graph.Strings = table
 	return numbers
@@ -458,8 +471,10 @@ func (j *Join) settle() {
 	if len(j.more) > 0 {
 		g.Edges = mergeEdges(g.Edges, SortEdges(j.more))
 		j.more = nil
+		j.index()
+	} else if j.in.first != nil {
+		return
 	}
-	j.index()
 	j.in.index(g)
 }
 

@@ -55,8 +55,13 @@ func (r *recovery) fillGaps() (bool, error) {
 		if len(fresh)*fewFinds > len(r.funcs) || r.tired() {
 			return true, nil
 		}
-		if err := r.own(); err != nil {
-			return true, err
+		for more := true; more; { // the code behind a jump through a table is no gap
+			if err := r.own(); err != nil {
+				return true, err
+			}
+			if more, err = r.resolveTables(); err != nil {
+				return true, err
+			}
 		}
 	}
 	return changed, nil

@@ -60,11 +60,14 @@ func (d *Decoder) classify(x *encoding, in *isa.Inst) {
 		} else {
 			in.SrcSize = x.bytes(e.ops[1].size)
 		}
+	case isa.Address:
+		// lea esi, [esi+0] and its longer forms: what assemblers fill 32-bit code with
+		if m := &in.Mem; in.Dst != isa.NoReg && m.Base == in.Dst && m.Index == isa.NoReg && m.Disp == 0 && in.Size == uint8(4+4*d.mode) && int(x.adSize) == d.mode+1 {
+			in.Class = isa.Nop
+			nop(in)
+		}
 	case isa.Nop:
-		in.HasMem = false
-		in.Mem = isa.Mem{Base: isa.NoReg, Index: isa.NoReg}
-		in.Dst, in.Src = isa.NoReg, isa.NoReg
-		in.Reads, in.Writes = 0, 0
+		nop(in)
 		if e.flags&flagEndBranch != 0 {
 			in.Class = isa.EndBranch
 		}
@@ -76,6 +79,14 @@ func (d *Decoder) classify(x *encoding, in *isa.Inst) {
 	if e.flags&flagOne != 0 && e.class != isa.Shift {
 		in.Imm, in.HasImm = 1, true
 	}
+}
+
+// nop takes the operands away.
+func nop(in *isa.Inst) {
+	in.HasMem = false
+	in.Mem = isa.Mem{Base: isa.NoReg, Index: isa.NoReg}
+	in.Dst, in.Src = isa.NoReg, isa.NoReg
+	in.Reads, in.Writes = 0, 0
 }
 
 // sameOperand reports whether two register operands are the same part of the

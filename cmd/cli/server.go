@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"runtime"
 	"sync"
 
 	"github.com/peterbourgon/ff/v3/ffcli"
@@ -68,6 +69,9 @@ func (a *app) serve(ctx context.Context, toolsets, provider string) error {
 	if terminal.Of(os.Stdin, a.getenv).Interactive {
 		fmt.Fprintln(a.err, "rea mcp waits for an MCP client; rea setup registers it with those on this machine. Ctrl-C ends it.")
 	}
+	// One more than there are processors: a question that is answered in no time does
+	// not queue behind two computations that have a processor each.
+	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
 	stdio, err := mcpserver.TakeStdio()
 	if err != nil {
 		return err

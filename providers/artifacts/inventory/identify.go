@@ -8,6 +8,7 @@ import (
 	"rea/providers/format/ar"
 	"rea/providers/format/asar"
 	"rea/providers/format/cpio"
+	"rea/providers/format/hfsplus"
 	"rea/providers/format/native"
 	"rea/providers/format/object"
 	"rea/providers/format/partition"
@@ -56,8 +57,6 @@ var magics = []struct {
 	{0, "sqsh", "squashfs", KindContainer},
 	{0, "xar!", "xar", KindContainer},
 	{32769, "CD001", "iso9660", KindContainer},
-	{1024, "H+", "hfsplus", KindContainer},
-	{1024, "HX", "hfsplus", KindContainer},
 	{32, "NXSB", "apfs", KindContainer},
 	{0, "MSCF\x00\x00\x00\x00", "cab", KindContainer},
 	{0, "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "compound-file", KindContainer},
@@ -111,6 +110,9 @@ func identify(head []byte, whole bool) Identity {
 		if len(head) >= m.at+len(m.magic) && string(head[m.at:m.at+len(m.magic)]) == m.magic {
 			return Identity{Format: m.format, Kind: m.kind}
 		}
+	}
+	if hfsplus.Is(head) { // behind what may stand over the same bytes
+		return Identity{Format: "hfsplus", Kind: KindContainer}
 	}
 	if format := partition.Detect(head); format != "" {
 		return Identity{Format: format, Kind: KindContainer}

@@ -6,6 +6,7 @@ package codec
 
 import (
 	"bufio"
+	"bytes"
 	"compress/bzip2"
 	"encoding/binary"
 	"errors"
@@ -15,7 +16,6 @@ import (
 	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
-	"github.com/ulikunitz/xz"
 	"github.com/ulikunitz/xz/lzma"
 
 	"rea/providers/format/container"
@@ -159,19 +159,6 @@ func Bzip2(r io.Reader) (io.ReadCloser, error) {
 	return start("bzip2", func() (io.Reader, error) { return bzip2.NewReader(bufio.NewReaderSize(r, 64<<10)), nil }, nil)
 }
 
-// XZ opens one or several xz streams.
-func XZ(r io.Reader) (io.ReadCloser, error) { return openXZ(r, MaxWindow) }
-
-// XZBlock opens xz streams that are small parts of something, with a history to
-// suit.
-func XZBlock(r io.Reader) (io.ReadCloser, error) { return openXZ(r, 32<<20) }
-
-func openXZ(r io.Reader, window int64) (io.ReadCloser, error) {
-	return start("xz", func() (*xz.Reader, error) {
-		return xz.ReaderConfig{DictCap: 1 << 20}.NewReader(&dictionaries{r: bufio.NewReaderSize(r, 64<<10), window: window})
-	}, nil)
-}
-
 // LZMABlock opens .lzma streams of at most limit bytes, which need no longer
 // history.
 func LZMABlock(limit int64) Opener {
@@ -189,9 +176,16 @@ func LZMABlock(limit int64) Opener {
 
 // LZMA opens a stream with the header of .lzma files.
 func LZMA(r io.Reader) (io.ReadCloser, error) {
-	return start("lzma", func() (*lzma.Reader, error) {
-		return lzma.ReaderConfig{DictCap: MaxWindow}.NewReader(buffered(r))
-	}, nil)
+	in := buffered(r)
+	var history int64
+	if head, err := in.Peek(5); err == nil {
+		history = int64(binary.LittleEndian.Uint32(head[1:]))
+	}
+	rc, err := start("lzma", func() (*lzma.Reader, error) { return lzma.ReaderConfig{DictCap: MaxWindow}.NewReader(in) }, nil)
+	if err != nil {
+		return nil, err
+	}
+	return Hold(rc, history), nil
 }
 
 // buffered is r itself where that has a buffer.
@@ -259,6 +253,8 @@ func All(open Opener, packed []byte, limit int64) ([]byte, error) {
 	}
 	return out, nil
 }
+
+func newBytes(b []byte) *bytes.Reader { return bytes.NewReader(b) }
 
 func unexpected(err error) error {
 	if err == io.EOF {

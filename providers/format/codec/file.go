@@ -28,8 +28,6 @@ func OpenFile(method string, r io.Reader) (*File, error) {
 	switch method {
 	case "zstd":
 		f.ReadCloser, err = Zstd(&pieces{in: f.in, next: (&zstdFrames{in: f.in}).next})
-	case "xz":
-		f.ReadCloser, err = XZ(&pieces{in: f.in, next: (&xzStreams{in: f.in}).next})
 	case "bzip2":
 		b := &bzip2Bytes{in: f.in}
 		f.back = b.beyond
@@ -39,7 +37,7 @@ func OpenFile(method string, r io.Reader) (*File, error) {
 			g, err := newGzip(f.in)
 			return &strictGzip{g}, err
 		}, nil)
-	case "lzma", "lz4", "pbzx": // these take no byte too many from a buffered reader
+	case "lzma", "xz", "lz4", "pbzx": // these take no byte too many from a buffered reader
 		f.ReadCloser, err = ByName(method)(f.in.Reader)
 	default:
 		return nil, container.Errorf("codec", container.Unsupported, "there is no decoder of %s files", container.Escape(method))

@@ -27,9 +27,15 @@ const (
 
 var be = binary.BigEndian
 
-// Is reports whether a file begins like a volume.
+// Is reports whether a file begins like a volume: the signature is two bytes, so
+// version and block size have to be some that there are.
 func Is(head []byte) bool {
-	return len(head) >= headerAt+2 && (string(head[headerAt:headerAt+2]) == "H+" || string(head[headerAt:headerAt+2]) == "HX")
+	if len(head) < headerAt+48 {
+		return false
+	}
+	h := head[headerAt:]
+	block := be.Uint32(h[40:])
+	return (string(h[:2]) == "H+" || string(h[:2]) == "HX") && h[2] == 0 && (h[3] == 4 || h[3] == 5) && block >= 512 && block&(block-1) == 0
 }
 
 // A Reader reads one volume.

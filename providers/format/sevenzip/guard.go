@@ -46,6 +46,7 @@ type guard struct {
 	packAt  int64
 	folders []folder
 	end     int64 // of the archive
+	history int64 // the most that a coder asks for
 }
 
 type folder struct {
@@ -298,9 +299,11 @@ func (g *guard) folder() error {
 		if in > maxCoders || out > maxCoders || g.bad {
 			return g.fail("a coder is damaged")
 		}
-		if err := c.bounded(); err != nil {
+		want, err := c.bounded()
+		if err != nil {
 			return err
 		}
+		g.history = max(g.history, want)
 		inputs, f.outputs = inputs+in, f.outputs+out
 		f.coders = append(f.coders, c)
 		names = append(names, methodName(c.id))
@@ -367,7 +370,7 @@ func (g *guard) subStreams() {
 }
 
 // bounded holds the memory that a coder asks for.
-func (c *coder) bounded() error {
+func (c *coder) bounded() (int64, error) {
 	var want int64
 	switch c.id {
 	case "\x03\x01\x01":
@@ -384,9 +387,9 @@ func (c *coder) bounded() error {
 		}
 	}
 	if want > codec.MaxWindow {
-		return container.Errorf("7z", container.Bounded, "%s wants %d bytes of memory", methodName(c.id), want)
+		return 0, container.Errorf("7z", container.Bounded, "%s wants %d bytes of memory", methodName(c.id), want)
 	}
-	return nil
+	return want, nil
 }
 
 // decode unpacks a header that is a stream itself.

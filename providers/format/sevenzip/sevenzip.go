@@ -37,6 +37,7 @@ func Is(head []byte) bool { return len(head) >= 6 && string(head[:6]) == "7z\xbc
 type Reader struct {
 	files   []*lib.File
 	methods []string
+	history int64 // the most that a folder needs
 	claims  []container.Claim
 }
 
@@ -51,7 +52,7 @@ func Open(src container.Source) (r *Reader, err error) {
 	if err != nil {
 		return nil, err
 	}
-	r = &Reader{methods: g.methods}
+	r = &Reader{methods: g.methods, history: g.history}
 	if surplus := src.Size() - g.end; surplus > 0 {
 		r.claims = append(r.claims, container.Claim{Kind: "suffix", Name: "bytes behind the archive", Offset: g.end, Size: surplus})
 	}
@@ -114,7 +115,7 @@ func (r *Reader) entry(f *lib.File) *container.Entry {
 		e.Type = container.Directory
 	case mode&fs.ModeSymlink != 0:
 		e.Type = container.Symlink
-		e.Link = target(f, e)
+		e.Link = r.target(f, e)
 	case mode&fs.ModeNamedPipe != 0:
 		e.Type = container.FIFO
 	case mode&fs.ModeSocket != 0:
@@ -131,17 +132,17 @@ func (r *Reader) entry(f *lib.File) *container.Entry {
 		if f.CRC32 != 0 {
 			e.Digests = []container.Digest{{Algorithm: container.CRC32, Value: fmt.Sprintf("%08x", f.CRC32)}}
 		}
-		e.Open = func() (io.ReadCloser, error) { return open(f, e.Encrypted) }
+		e.Open = func() (io.ReadCloser, error) { return open(f, e.Encrypted, r.history) }
 	}
 	return e
 }
 
-func target(f *lib.File, e *container.Entry) string {
+func (r *Reader) target(f *lib.File, e *container.Entry) string {
 	if e.Size > maxLink {
 		e.Notes = append(e.Notes, "the target of the link is too long and not read")
 		return ""
 	}
-	rc, err := open(f, false)
+	rc, err := open(f, false, r.history)
 	if err != nil {
 		e.Notes = append(e.Notes, "the target of the link cannot be read")
 		return ""
@@ -154,7 +155,7 @@ func target(f *lib.File, e *container.Entry) string {
 	return string(b)
 }
 
-func open(f *lib.File, encrypted bool) (rc io.ReadCloser, err error) {
+func open(f *lib.File, encrypted bool, history int64) (rc io.ReadCloser, err error) {
 	if encrypted {
 		return nil, container.Errorf("7z", container.Encrypted, "the content is encrypted")
 	}
@@ -167,5 +168,5 @@ func open(f *lib.File, encrypted bool) (rc io.ReadCloser, err error) {
 	if err != nil {
 		return nil, wrap(err)
 	}
-	return codec.Fence("7z", in), nil
+	return codec.Hold(codec.Fence("7z", in), history), nil
 }

@@ -16,7 +16,7 @@ import (
 func Detect(head []byte) string {
 	has := func(s string) bool { return bytes.HasPrefix(head, []byte(s)) }
 	switch {
-	case has("\x1f\x8b\x08"):
+	case has("\x1f\x8b\x08") && len(head) > 3 && head[3]&0xe0 == 0:
 		return "gzip"
 	case has("BZh") && len(head) >= 10 && head[3] >= '1' && head[3] <= '9' && (string(head[4:10]) == "1AY&SY" || string(head[4:10]) == "\x17\x72\x45\x38\x50\x90"):
 		return "bzip2"

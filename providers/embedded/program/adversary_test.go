@@ -214,3 +214,17 @@ func TestDenseFlow(t *testing.T) {
 		t.Run(name, func(t *testing.T) { mustAnalyze(t, codeImage(code, nil), 60*time.Second) })
 	}
 }
+
+// TestRowOfUnusedFunctions has many small functions behind one another that
+// nothing leads to: all are found, and in few rounds.
+func TestRowOfUnusedFunctions(t *testing.T) {
+	const functions = 5000
+	code := []byte{0xc3, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90}
+	for range functions { // push rbp; mov rbp, rsp; xor eax, eax; pop rbp; ret
+		code = append(code, 0x55, 0x48, 0x89, 0xe5, 0x31, 0xc0, 0x5d, 0xc3, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90)
+	}
+	p := mustAnalyze(t, codeImage(code, nil), time.Minute)
+	if len(p.Functions) != functions+1 {
+		t.Errorf("%d functions", len(p.Functions))
+	}
+}

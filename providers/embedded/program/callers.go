@@ -117,6 +117,7 @@ func (c *caller) lead() bool {
 func (r *recovery) callersOf(to uint32) []caller {
 	r.indexCallers()
 	var out []caller
+	older := 0
 	for _, part := range [...][]caller{r.callers.older, r.callers.newer} {
 		i, _ := slices.BinarySearchFunc(part, to, func(c caller, t uint32) int { return cmp.Compare(c.to, t) })
 		for ; i < len(part) && part[i].to == to; i++ {
@@ -124,7 +125,12 @@ func (r *recovery) callersOf(to uint32) []caller {
 				out = append(out, part[i])
 			}
 		}
+		if older == 0 {
+			older = len(out)
+		}
 	}
-	slices.SortFunc(out, compareCallers)
+	if older < len(out) {
+		slices.SortFunc(out, compareCallers)
+	}
 	return slices.Compact(out)
 }

@@ -94,13 +94,7 @@ func (r *recovery) judgeGaps(within []span) ([]find, error) {
 	got := make([]judged, r.shards(len(gaps)))
 	err := r.eachShard(len(gaps), func(_, k, lo, hi int) {
 		for _, g := range gaps[lo:hi] {
-			if a := r.skipPadding(g.lo, g.hi); a < g.hi && r.ctx.Err() == nil {
-				x, ok, refused := r.judgeGap(a, g.hi, align, owned, got[k].refused)
-				got[k].refused = refused
-				if x.gap = g; ok {
-					got[k].finds = append(got[k].finds, x)
-				}
-			}
+			got[k].finds, got[k].refused = r.judgeGap(g, align, owned, got[k].finds, got[k].refused)
 		}
 	})
 	var finds []find
@@ -120,27 +114,42 @@ type find struct {
 	gap    span
 }
 
-// judgeGap looks for the first start in the gap [a, hi). Only one is taken at
-// a time: what it reaches decides where the next gap begins. The places it
-// refuses are appended to refused.
-func (r *recovery) judgeGap(a, hi, align uint32, owned bitset, refused []uint32) (find, bool, []uint32) {
-	for tries := 0; a < hi && tries < gapTries; tries++ {
+// judgeGap looks for the first start in the gap g, and for those that follow it
+// in a row: each behind all that the one before reaches, which decides where the
+// next gap begins. Anything else waits until the starts found are functions. The
+// places it refuses are appended to refused.
+func (r *recovery) judgeGap(g span, align uint32, owned bitset, finds []find, refused []uint32) ([]find, []uint32) {
+	a, first := r.skipPadding(g.lo, g.hi), len(finds)
+	for tries := 0; a < g.hi && tries < gapTries && r.ctx.Err() == nil; {
+		row := len(finds) > first
 		if r.refused[a] < maxRefusals {
 			p := r.probeAt(a, owned)
-			if p.ok && p.inner != nil && p.insts > 0 && p.inner.entry < a && !p.zeroes && r.belongs(p.inner, a) {
-				return find{off: a, parent: p.inner}, true, refused
+			if !row && p.ok && p.inner != nil && p.insts > 0 && p.inner.entry < a && !p.zeroes && r.belongs(p.inner, a) {
+				return append(finds, find{a, p.inner, g}), refused
 			}
 			accepted := r.acceptGap(a, align, &p)
 			if accepted && (r.open(a) || r.certain(&p) || r.importJump(a)) {
-				return find{off: a}, true, refused
+				if row && slices.Min(p.seen) < a {
+					return finds, refused
+				}
+				finds = append(finds, find{a, nil, g})
+				if p.insts > probeInsts || slices.Max(p.seen) >= p.end {
+					return finds, refused
+				}
+				a = r.skipPadding(p.end, g.hi)
+				continue
 			}
-			if !accepted { // what its neighbours speak against is judged again when they change
+			if !accepted && !row { // what its neighbours speak against is judged again when they change
 				refused = append(refused, a)
 			}
 		}
-		a = r.skipPadding(r.skipRun(a, hi, align), hi)
+		if row {
+			break
+		}
+		tries++
+		a = r.skipPadding(r.skipRun(a, g.hi, align), g.hi)
 	}
-	return find{}, false, refused
+	return finds, refused
 }
 
 const (

@@ -143,6 +143,20 @@ func TestParametersAgainstDebugInformation(t *testing.T) {
 	}
 }
 
+func TestPlaceOfAReturnedStructure(t *testing.T) {
+	eng := open(t, build(t, "aarch64-linux-gnu-gcc", "a.c", `
+struct wide { long a[5]; };
+__attribute__((noinline, noipa)) struct wide make(long a) { struct wide w = {{a, 1, 2, 3, a}}; return w; }
+int main(int argc, char **argv) { return (int)make(argc).a[4]; }`, "-O1"))
+	p, err := eng.Resolve(t.Context(), "make")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, api := interfaceAt(t, eng, p.Address); len(api.Parameters) != 1 || api.ReturnType == nil || !strings.HasPrefix(*api.ReturnType, "structure") {
+		t.Errorf("make is taken for %+v", api)
+	}
+}
+
 func TestTypesOfParametersHandedToLibraryFunctions(t *testing.T) {
 	full := build(t, "gcc", "a.c", interfaces, "-O1")
 	eng := open(t, full)

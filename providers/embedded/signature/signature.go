@@ -426,6 +426,9 @@ func (q *question) result(i int, own *summary, out *Signature) {
 	}
 	v := q.gives(i, map[int]bool{})
 	out.Result, out.Type = v.result, v.typ
+	if q.p.Image.Arch == object.ARM64 && q.p.Image.GoVersion == "" && out.Place { // X8 carries nothing else
+		out.Result, out.Type = Memory, ""
+	}
 }
 
 // given is the verdict on a result.

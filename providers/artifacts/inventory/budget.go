@@ -147,7 +147,7 @@ type meter struct {
 }
 
 // checkEvery is how much is read between two looks at context and clock.
-const checkEvery = 1 << 20
+const checkEvery = 128 << 10
 
 func (m *meter) Read(p []byte) (int, error) {
 	if m.failed != nil {

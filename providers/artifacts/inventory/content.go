@@ -27,7 +27,8 @@ func (w *walk) content(it *Item, e *container.Entry, depth int64, again bool, be
 	}
 	defer rc.Close()
 	if s, ok := rc.(sourced); ok {
-		e.Section = s.Source()
+		src := s.Source()
+		e.Section = io.NewSectionReader(watched{w.ctx, src}, 0, src.Size())
 	}
 	c := &content{walk: w, it: it, e: e, depth: depth, up: &ancestors{item: it, up: up, scope: up.scope}, beside: beside}
 	if c.up.scope == nil { // a file of a directory
@@ -276,7 +277,7 @@ func (c *content) spooled(buffer []byte) error {
 	if err := c.finish(c.copy(buffer, io.MultiWriter(c.out, s)), nil); err != nil || !c.expandable() {
 		return err
 	}
-	return c.inside(func() (container.Reader, error) { return c.open.source(s.source(), c.beside) })
+	return c.inside(func() (container.Reader, error) { return c.open.source(s.source(c.walk.ctx), c.beside) })
 }
 
 // finish compares what was read with what was declared. n is what was expanded

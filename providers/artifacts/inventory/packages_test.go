@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -184,6 +185,110 @@ func TestInitramfs(t *testing.T) {
 	agree(t, listed(last.Inside.Items[0].Inside), onDisk(t, filepath.Join(dir, "tree")))
 }
 
+// TestExtension: a Chrome extension is a zip archive behind a header that signs
+// it.
+func TestExtension(t *testing.T) {
+	header := append([]byte("Cr24\x03\x00\x00\x00\x28\x00\x00\x00"), make([]byte, 0x28)...)
+	res := walk(t, written(t, append(header, zipped(t, 8, file{"manifest.json", []byte("{}")})...)), inventory.Options{})
+	if c := res.Root.Inside.Claims; res.Root.Format != "crx" || len(c) != 1 || c[0].Kind != "signature" || c[0].Name != "CRX3 header" || c[0].Size != int64(len(header)) {
+		t.Errorf("%s, %+v", res.Root.Format, c)
+	}
+}
+
+// TestISOInfo: paths and contents are those that isoinfo knows.
+func TestISOInfo(t *testing.T) {
+	program(t, "genisoimage", "isoinfo")
+	dir := filepath.Dir(tree(t))
+	shell(t, dir, "genisoimage -quiet -R -o pkg tree; isoinfo -R -f -i pkg > list; mkdir out; while IFS= read -r f; do if [ -f \"tree$f\" ] && [ ! -L \"tree$f\" ]; then isoinfo -R -x \"$f\" -i pkg | sha256sum | cut -c1-64 | sed \"s#\\$# $f#\"; fi; done < list > sums")
+	got := map[string]string{}
+	for _, it := range walk(t, filepath.Join(dir, "pkg"), inventory.Options{}).Root.Inside.Items {
+		got["/"+it.Raw] = it.SHA256
+	}
+	read := func(name string) []string {
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Split(strings.TrimSpace(string(b)), "\n")
+	}
+	list, sums := read("list"), read("sums")
+	if len(list) != len(got) || len(sums) < 300 {
+		t.Errorf("isoinfo lists %d, %d are listed; %d sums", len(list), len(got), len(sums))
+	}
+	for _, path := range list {
+		if _, ok := got[path]; !ok {
+			t.Errorf("%s is missing", path)
+		}
+	}
+	for _, line := range sums {
+		if sum, path, _ := strings.Cut(line, " "); got[path] != sum {
+			t.Errorf("%s is %s, want %s", path, got[path], sum)
+		}
+	}
+}
+
+// TestInstaller: the streams of an installer package are those that 7-Zip gives,
+// and its cabinet holds the file.
+func TestInstaller(t *testing.T) {
+	program(t, "7zz", "gunzip")
+	dir := t.TempDir()
+	msi, err := filepath.Abs("../../format/cfb/testdata/small.msi.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shell(t, dir, "gunzip -c "+msi+" > pkg; 7zz x -bd -tCompound -oout pkg; 7zz x -bd -ocab out/Sample.cab")
+	res := walk(t, filepath.Join(dir, "pkg"), inventory.Options{})
+	sums := func(dir string) (out []string) {
+		for _, v := range onDisk(t, dir) {
+			out = append(out, v)
+		}
+		slices.Sort(out)
+		return out
+	}
+	var streams, inCab []string
+	for _, it := range res.Root.Inside.Items {
+		streams = append(streams, "file "+it.SHA256)
+		if it.Raw == "Sample.cab" {
+			for _, in := range it.Inside.Items {
+				inCab = append(inCab, "file "+in.SHA256)
+			}
+		}
+	}
+	slices.Sort(streams)
+	if want := sums(filepath.Join(dir, "out")); res.Root.Format != "msi" || !slices.Equal(streams, want) {
+		t.Errorf("%s with %q, want %q", res.Root.Format, streams, want)
+	}
+	if want := sums(filepath.Join(dir, "cab")); !slices.Equal(inCab, want) {
+		t.Errorf("%q, want %q", inCab, want)
+	}
+}
+
+// TestBehindProgram: an archive behind a Windows program is read, an installer
+// that is not is named.
+func TestBehindProgram(t *testing.T) {
+	program(t, "7zz", "gcab")
+	exe, err := filepath.Abs("../../format/pe/testdata/sample_x86.dll")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Dir(tree(t))
+	shell(t, dir, "7zz a -bd -snl a.7z tree; gcab -c -z a.cab tree/a.txt; cat "+exe+" a.7z > s7; cat "+exe+" a.cab > sc; (cat "+exe+"; printf ';!@Install@!UTF-8!\nTitle=\"x\"\n;!@InstallEnd@!'; cat a.7z) > si; (cat "+exe+"; printf '\\0\\0\\0\\0\\357\\276\\255\\336NullsoftInst'; head -c 100 /dev/zero) > sn; mkdir all; cp s7 all; 7zz a -bd -tzip -mx0 z.zip s7")
+	for name, count := range map[string]int{"s7": 309, "sc": 1, "si": 309} {
+		res := walk(t, filepath.Join(dir, name), inventory.Options{})
+		if n := res.Root.Inside; res.Root.Format != "pe" || n == nil || n.Failed != nil || len(n.Items) < count {
+			t.Errorf("%s: %+v", name, res.Root)
+		}
+	}
+	if res := walk(t, filepath.Join(dir, "sn"), inventory.Options{}); !res.Root.Opaque || !strings.Contains(strings.Join(res.Root.Notes, "\n"), "nsis") {
+		t.Errorf("%+v", res.Root)
+	}
+	for _, name := range []string{"all", "z.zip"} {
+		if it := items(walk(t, filepath.Join(dir, name), inventory.Options{}))["s7"]; it.Inside == nil || len(it.Inside.Items) < 309 {
+			t.Errorf("%s: %+v", name, it)
+		}
+	}
+}
+
 // TestFamilies: packages are known by what they hold.
 func TestFamilies(t *testing.T) {
 	program(t, "zip", "bsdtar")
@@ -198,7 +303,26 @@ func TestFamilies(t *testing.T) {
 			t.Errorf("%s is %q, want %q", names, got, want)
 		}
 	}
+	roles := map[string]string{}
 	dir := t.TempDir()
+	shell(t, dir, `mkdir in; cd in; for f in META-INF/MANIFEST.MF META-INF/CERT.SF META-INF/CERT.RSA AndroidManifest.xml classes.dex AppxSignature.p7x AppxBlockMap.xml .signature.p7s x.nuspec \
+		x-1.dist-info/RECORD x-1.dist-info/METADATA extension.vsixmanifest package/services/digital-signature/xml-signature/a.psdsxs _xmlsignatures/sig1.xml '[Content_Types].xml' \
+		Payload/A.app/_CodeSignature/CodeResources Payload/A.app/embedded.mobileprovision Payload/A.app/Info.plist META-INF/mozilla.rsa manifest.json; do mkdir -p "$(dirname "$f")"; echo x > "$f"; done; zip -qr ../pkg.zip .`)
+	for _, it := range walk(t, filepath.Join(dir, "pkg.zip"), inventory.Options{}).Root.Inside.Items {
+		roles[it.Raw] = it.Role
+	}
+	for want, names := range map[string]string{
+		"signature": "META-INF/CERT.RSA AppxSignature.p7x .signature.p7s package/services/digital-signature/xml-signature/a.psdsxs _xmlsignatures/sig1.xml Payload/A.app/_CodeSignature/CodeResources Payload/A.app/embedded.mobileprovision META-INF/mozilla.rsa",
+		"manifest":  "META-INF/MANIFEST.MF META-INF/CERT.SF AndroidManifest.xml AppxBlockMap.xml x.nuspec x-1.dist-info/RECORD x-1.dist-info/METADATA extension.vsixmanifest [Content_Types].xml Payload/A.app/Info.plist manifest.json",
+		"":          "classes.dex",
+	} {
+		for name := range strings.FieldsSeq(names) {
+			if roles[name] != want {
+				t.Errorf("%s is a %q, want %q", name, roles[name], want)
+			}
+		}
+	}
+	dir = t.TempDir()
 	shell(t, dir, "mkdir -p in/App.app/Contents; echo x > in/App.app/Contents/Info.plist; echo x > in/Distribution; bsdtar -cf pkg --format xar -C in Distribution")
 	if got := walk(t, filepath.Join(dir, "pkg"), inventory.Options{}).Root.Format; got != "pkg" {
 		t.Errorf("an installer is %q", got)

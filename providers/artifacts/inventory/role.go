@@ -43,7 +43,11 @@ func roleOf(raw string) string {
 	switch ext {
 	case ".nuspec":
 		return "manifest"
-	case ".sig", ".asc", ".p7s", ".p7b", ".cat":
+	case ".sig", ".asc", ".p7s", ".p7b", ".cat", ".psdsxs":
+		return "signature"
+	}
+	switch {
+	case parent == "_xmlsignatures" && ext == ".xml", strings.HasSuffix(parent, ".dist-info") && lower == "record.jws":
 		return "signature"
 	}
 	return ""

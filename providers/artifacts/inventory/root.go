@@ -1,6 +1,7 @@
 package inventory
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
@@ -85,7 +86,7 @@ func (w *walk) root(r *rootFile) (*Item, error) {
 		it.Inside = n
 		return it, err
 	}
-	src := io.NewSectionReader(r.file, 0, r.size)
+	src := io.NewSectionReader(watched{w.ctx, r.file}, 0, r.size)
 	head := make([]byte, min(r.size, headSize))
 	if err := container.ReadFull(src, "file", 0, head); err != nil {
 		return nil, err
@@ -136,6 +137,20 @@ func (w *walk) root(r *rootFile) (*Item, error) {
 		err = up.pending.err
 	}
 	return it, err
+}
+
+// watched is a file that can no longer be read when its context has ended, so
+// that a reader which skips or lists a lot ends, too.
+type watched struct {
+	ctx context.Context
+	io.ReaderAt
+}
+
+func (f watched) ReadAt(p []byte, at int64) (int, error) {
+	if err := f.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return f.ReaderAt.ReadAt(p, at)
 }
 
 func (w *walk) rootInside(it *Item, src container.Source, open *opener, r *rootFile, up *ancestors) (*Node, error) {

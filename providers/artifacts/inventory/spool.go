@@ -2,6 +2,7 @@ package inventory
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -45,9 +46,9 @@ func (s *spool) spill() error {
 	return err
 }
 
-func (s *spool) source() *io.SectionReader {
+func (s *spool) source(ctx context.Context) *io.SectionReader {
 	if s.file != nil {
-		return io.NewSectionReader(s.file, 0, s.n)
+		return io.NewSectionReader(watched{ctx, s.file}, 0, s.n)
 	}
 	return io.NewSectionReader(bytes.NewReader(s.memory.Bytes()), 0, s.n)
 }

@@ -340,7 +340,7 @@ func (r *Reader) layout() {
 	overlaps, first := 0, -1
 	for k, s := range spans {
 		if k == 0 && s.from > 0 {
-			r.claims = append(r.claims, container.Claim{Kind: "prefix", Name: "bytes before the first entry", Offset: 0, Size: s.from})
+			r.prefix(s.from)
 		}
 		if k > 0 && s.from < covered {
 			overlaps++
@@ -355,6 +355,28 @@ func (r *Reader) layout() {
 		r.notes = append(r.notes, fmt.Sprintf("%d entries overlap others", overlaps))
 	}
 	r.signingBlock(covered)
+}
+
+// prefix names what stands before the entries. Chrome extensions have a header
+// there that signs them.
+func (r *Reader) prefix(size int64) {
+	c := container.Claim{Kind: "prefix", Name: "bytes before the first entry", Offset: 0, Size: size}
+	if h, err := container.ReadAt(r.src, "zip", 0, min(16, size)); err == nil && len(h) == 16 && string(h[:4]) == "Cr24" {
+		version, length := le.Uint32(h[4:]), int64(0)
+		switch version {
+		case 2:
+			length = 16 + int64(le.Uint32(h[8:])) + int64(le.Uint32(h[12:]))
+		case 3:
+			length = 12 + int64(le.Uint32(h[8:]))
+		}
+		if length > 0 && length <= size {
+			r.claims = append(r.claims, container.Claim{Kind: "signature", Name: fmt.Sprintf("CRX%d header", version), Offset: 0, Size: length})
+			c.Offset, c.Size = length, size-length
+		}
+	}
+	if c.Size > 0 {
+		r.claims = append(r.claims, c)
+	}
 }
 
 // signingBlock names what stands right before the directory.

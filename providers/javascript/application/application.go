@@ -130,12 +130,12 @@ func (a *analysis) readUnits() error {
 		switch f.Kind {
 		case tree.JavaScript:
 		case tree.TypeScript:
-			lowered, ok := lower(f.Path, code)
-			if !ok {
-				a.lowered[i] = true
+			a.lowered[i] = true
+			lowered, reason := lower(f.Path, code)
+			if reason != "" {
+				f.Reason = reason
 				return nil
 			}
-			a.lowered[i] = true
 			code, module = lowered, true
 		case tree.HTML:
 			a.documents[i] = html.Read(code)

@@ -263,6 +263,20 @@ func TestSyntaxErrorsAreMarked(t *testing.T) {
 	}
 }
 
+func TestProgramsThatAreNotReadAreNamed(t *testing.T) {
+	hermes := "\xc6\x1f\xbc\x03\xc1\x03\x19\x1f" + strings.Repeat("\x00", 200)
+	a := analyze(t, write(t, map[string]string{"bad.ts": "let x: number = ;", "good.ts": "let x: number = 1", "main.jsbundle": hermes, "old.jsc": "\x01\x02\xde\xc0" + strings.Repeat("\x00", 100)}))
+	for i, want := range []string{"line 1: ", "", "it is bytecode of Hermes, which is not read", "it is bytecode of V8, which is not read"} {
+		f := &a.Files[i]
+		if (f.State == model.ApplicationFileStateSkipped) != (want != "") || want != "" && (f.Reason == nil || !strings.HasPrefix(*f.Reason, want)) {
+			t.Errorf("%s is %s, %v", f.Path, f.State, f.Reason)
+		}
+	}
+	if len(a.Graph.Coverage.Gaps) < 3 {
+		t.Errorf("gaps = %+v", a.Graph.Coverage.Gaps)
+	}
+}
+
 func TestLinksAreNotFollowed(t *testing.T) {
 	dir := write(t, map[string]string{"a/b.js": "1"})
 	for name, target := range map[string]string{"a/loop": "..", "a/self": "self", "outside": "/etc", "a/c.js": "b.js"} {

@@ -78,6 +78,8 @@ func (a *analysis) files() []model.ApplicationFile {
 			row.Reason = &reason
 		case u != nil || f.Kind == tree.JSON || f.Kind == tree.HTML || f.Kind == tree.SourceMap:
 			row.State = model.ApplicationFileStateAnalyzed
+		case a.lowered[i] || f.Kind == tree.Other && f.Reason != "":
+			row.State = model.ApplicationFileStateSkipped
 		}
 		if f.Kind.Text() && f.Data == nil && row.State != model.ApplicationFileStateContradicted {
 			row.State = model.ApplicationFileStateSkipped
@@ -130,6 +132,9 @@ func (a *analysis) drawFiles() {
 			}
 		}
 		a.b.Edge(parent, a.fileNodes[i], model.ApplicationRelationContains, a.b.From(fromBytes), nil, nil)
+		if a.lowered[i] && f.Reason != "" {
+			a.b.Gap("program in "+f.Path, -1, f.Reason)
+		}
 	}
 	for i := range a.tree.Files {
 		if p, ok := packages[path.Dir(a.tree.Files[i].Path)]; ok && path.Base(a.tree.Files[i].Path) == "package.json" {

@@ -20,6 +20,7 @@ func (u *unit) printParts(p *bundle.File, roles map[scope.BindingID]bundle.Role)
 	}
 	normal := fingerprint.NewNormalizer(p.File, p.Scopes)
 	require := func(b scope.BindingID) bool { return b != 0 && roles[b] == bundle.RequireRole }
+	var last parse.Ref
 	for i := range u.parts {
 		part := &u.parts[i]
 		part.print = print{features: sets[i].Digest(), sketch: sets[i].Sketch(), count: sets[i].Len()}
@@ -32,15 +33,16 @@ func (u *unit) printParts(p *bundle.File, roles map[scope.BindingID]bundle.Role)
 			continue
 		}
 		if m.Kind == bundle.Wrapped {
-			part.print.normal = normal.Code(statementAt(p, m), m.Source, require)
+			part.print.normal = normal.Code(statementAt(p, m, &last), m.Source, require)
 		} else {
-			part.print.normal = normal.Joined(statementAt(p, m), m.Source)
+			part.print.normal = normal.Joined(statementAt(p, m, &last), m.Source)
 		}
 	}
 }
 
-// statementAt is the first statement of a module.
-func statementAt(p *bundle.File, m *bundle.Module) parse.Ref {
+// statementAt is the first statement of a module. Modules that follow each other
+// are looked for from the last one on.
+func statementAt(p *bundle.File, m *bundle.Module, last *parse.Ref) parse.Ref {
 	if m.Func != 0 {
 		body := p.Kid(m.Func, 2)
 		if p.Kind(body) == parse.Block {
@@ -49,6 +51,11 @@ func statementAt(p *bundle.File, m *bundle.Module) parse.Ref {
 		return body
 	}
 	r := p.First(p.Root)
+	if *last != 0 {
+		if up := p.At(p.Parents[*last]); p.At(*last).Start <= m.Source.Start && m.Source.End <= up.End {
+			r = *last
+		}
+	}
 	for r != 0 {
 		n := p.At(r)
 		switch {
@@ -57,6 +64,7 @@ func statementAt(p *bundle.File, m *bundle.Module) parse.Ref {
 		case n.Start <= m.Source.Start && n.End >= m.Source.End && n.First != 0:
 			r = n.First
 		default:
+			*last = r
 			return r
 		}
 	}

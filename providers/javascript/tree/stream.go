@@ -26,6 +26,10 @@ func (r *reader) stream(p string, src io.Reader, also hash.Hash, declared int64)
 	n, err := io.ReadFull(src, head)
 	head = head[:n]
 	f := File{Path: p, Kind: kindOf(p, head), Size: int64(n)}
+	if what := bytecode(p, head); what != "" {
+		f.Kind, f.Reason = Other, "it is "+what+", which is not read"
+		r.gap("program in "+p, -1, f.Reason)
+	}
 	into.Write(head)
 	ended := err == io.EOF || err == io.ErrUnexpectedEOF
 	if err != nil && !ended {
@@ -138,6 +142,19 @@ func (r *reader) copy(into io.Writer, src io.Reader) error {
 			return err
 		}
 	}
+}
+
+// bytecode names programs that were compiled from JavaScript, by the numbers that
+// their engines write at the begin: Hermes its own, V8 one whose upper half is the
+// same in all versions.
+func bytecode(p string, head []byte) string {
+	switch {
+	case bytes.HasPrefix(head, []byte("\xc6\x1f\xbc\x03\xc1\x03\x19\x1f")):
+		return "bytecode of Hermes"
+	case len(head) > 4 && head[2] == 0xde && head[3] == 0xc0 && strings.EqualFold(path.Ext(p), ".jsc"):
+		return "bytecode of V8"
+	}
+	return ""
 }
 
 // kindOf tells a file by its name, and one without a telling name by its head.

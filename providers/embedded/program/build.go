@@ -274,7 +274,7 @@ func (r *recovery) pointerAt(slot uint64) (uint64, bool) {
 // constantSection names writable sections the loader makes read-only again.
 func constantSection(name string) bool {
 	switch name {
-	case ".got", ".got.plt", ".data.rel.ro", "__DATA_CONST,__got", "__DATA_CONST,__const", "__DATA,__got", ".init_array", ".fini_array":
+	case ".got", ".got.plt", ".data.rel.ro", "__DATA_CONST,__got", "__DATA_CONST,__const", "__DATA,__const", "__DATA,__got", ".init_array", ".fini_array":
 		return true
 	}
 	return false

@@ -140,6 +140,9 @@ func (r *recovery) mayBeParts() bitset {
 	may := newBitset(r.sp.size + regionGuard)
 	for _, f := range r.funcs {
 		o := f.entry
+		if owner, part := r.parts[o]; part && owner == none && r.called.has(o) {
+			delete(r.parts, o) // its frame looks like a part's: code that a compiler moved out of functions
+		}
 		if _, part := r.parts[o]; part || f.why.ev == ByUnwind && !r.vouched.has(o) && !r.called.has(o) && !r.pointed.has(o) && !r.stubs.has(o) {
 			may.set(o)
 		}
@@ -281,6 +284,9 @@ func (r *recovery) orphanParts(may bitset, ins []incoming) {
 	align := r.usualAlignment()
 	judge := func(f *fn) {
 		o := f.entry
+		if owner, part := r.parts[o]; part && owner == none && r.called.has(o) {
+			delete(r.parts, o) // its frame looks like a part's: code that a compiler moved out of functions
+		}
 		if _, part := r.parts[o]; part || !f.noReturn || !may.has(o) || reached.has(o) || r.alts[o] || r.opensFrame(o) {
 			return
 		}

@@ -127,13 +127,13 @@ func (r *recovery) judgeGap(g span, align uint32, owned bitset, finds []find, re
 			if !row && p.ok && p.inner != nil && p.insts > 0 && p.inner.entry < a && !p.zeroes && r.belongs(p.inner, a) {
 				return append(finds, find{a, p.inner, g}), refused
 			}
-			accepted := r.acceptGap(a, align, &p)
+			accepted := r.acceptGap(a, g.hi, align, &p) && (r.firm(&p) || r.tiled(p.end, g.hi, owned))
 			if accepted && (r.open(a) || r.certain(&p) || r.importJump(a)) {
 				if row && slices.Min(p.seen) < a {
 					return finds, refused
 				}
 				finds = append(finds, find{a, nil, g})
-				if p.insts > probeInsts || slices.Max(p.seen) >= p.end {
+				if p.insts > probeInsts || p.computed || slices.Max(p.seen) >= p.end { // what follows may be code of its own
 					return finds, refused
 				}
 				a = r.skipPadding(p.end, g.hi)
@@ -275,8 +275,39 @@ func (r *recovery) measureAlignment() uint32 {
 	return uint32(r.dec.Align())
 }
 
+// firm says whether a probe can stand for itself: it comes to known code, opens
+// a frame, or is long.
+func (r *recovery) firm(p *probe) bool {
+	return p.prologue || p.calls > 0 || p.known > 0 || p.insts >= firmInsts
+}
+
+const (
+	firmInsts = 24
+	tiles     = 3
+)
+
+// tiled says whether what follows a short piece of code in its gap, up to the
+// gap's end or for a few pieces more, is code as well: data decodes now and
+// then, but not for long.
+func (r *recovery) tiled(a, hi uint32, owned bitset) bool {
+	for range tiles {
+		if a = r.skipPadding(a, hi); a >= hi {
+			return true
+		}
+		p := r.probeAt(a, owned)
+		if !p.ok || p.zeroes || p.end == a {
+			return false
+		}
+		if r.firm(&p) {
+			return true
+		}
+		a = p.end
+	}
+	return true
+}
+
 // acceptGap judges a possible function start.
-func (r *recovery) acceptGap(a, align uint32, p *probe) bool {
+func (r *recovery) acceptGap(a, hi, align uint32, p *probe) bool {
 	if !p.ok || p.insts == 0 || p.odd || p.inner != nil || p.zeroes {
 		return false
 	}
@@ -286,13 +317,16 @@ func (r *recovery) acceptGap(a, align uint32, p *probe) bool {
 	if r.sp.addr(a)%uint64(max(align, 1)) != 0 {
 		return false
 	}
-	if !p.returns && !p.leaves {
+	if !p.returns && !p.leaves && !p.long {
 		return false
 	}
 	if align >= 16 {
 		return p.insts >= 2 || p.returns || p.leaves
 	}
-	return p.prologue || p.returns && p.insts >= 2 || p.calls > 0 || p.leaves && p.insts >= 1
+	if p.returns && p.insts == 1 { // an empty function, right before another one
+		return p.end == hi && hi < r.sp.at(a).end() && r.starts.has(hi)
+	}
+	return p.prologue || p.returns && p.insts >= 2 || p.calls > 0 || p.leaves && p.insts >= 1 || p.long
 }
 
 // importJump says whether the instruction at a is a jump through the pointer

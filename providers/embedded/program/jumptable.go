@@ -330,6 +330,7 @@ func (r *recovery) predecessors(tf *tableFinder, f *fn) {
 func (r *recovery) evaluate(tf *tableFinder, f *fn, off uint32) (shape, bool) {
 	p := &tf.p
 	p.reset(r.im.Arch, r.lost)
+	p.pointer = r.pointerAt
 	first := tf.trail[len(tf.trail)-1]
 	if tf.constant && tf.scan.set[first] {
 		c := &tf.scan.in[first]

@@ -125,6 +125,9 @@ func (r *recovery) addPointers() (bool, error) {
 	if r.allCovered() {
 		return false, nil
 	}
+	if inner := r.startupInner(); len(inner) > 0 {
+		return true, r.d.run(r.ctx, r.workers, inner)
+	}
 	labels := newBitset(r.sp.size)
 	for _, t := range r.tables {
 		for _, o := range t.targets {
@@ -227,6 +230,33 @@ func (r *recovery) startupSlots() []uint64 {
 		}
 	}
 	slices.Sort(out)
+	return out
+}
+
+// startupInner gives the entry point's own function the code inside its extent
+// whose address it takes, such as a jump to main, and returns where it begins.
+func (r *recovery) startupInner() []uint32 {
+	if !r.im.HasEntry || r.startupRead {
+		return nil
+	}
+	r.startupRead = true
+	f := r.byEntry[r.sp.off(r.im.Entry)]
+	if f == nil {
+		return nil
+	}
+	var s refScanner
+	r.scan(&s, f, true)
+	var out []uint32
+	for _, x := range s.refs {
+		if o := r.sp.off(x.to); x.kind == RefAddress && o != none && f.inside(o) && f.blockAt(o) < 0 && r.plausible(o) {
+			f.pads = append(f.pads, o)
+			out = append(out, o)
+		}
+	}
+	if len(out) > 0 {
+		slices.Sort(out)
+		r.touch(f)
+	}
 	return out
 }
 

@@ -22,6 +22,10 @@ type probe struct {
 	odd      bool // returns or leaves with the stack not as at the start
 	prologue bool // the first instructions set up a frame
 	zeroes   bool // starts like zero-filled data
+	long     bool // so many instructions that they are no accident
+	known    int  // jumps to known functions
+	computed bool // jumps to where a register says
+	joins    bool // jumps to owned code, be it behind a call
 	seen     []uint32
 }
 
@@ -81,6 +85,7 @@ func (r *recovery) probeAt(off uint32, owned bitset) probe {
 			p.seen = append(p.seen, a)
 			p.insts++
 			if p.insts > probeInsts {
+				p.long = true
 				break
 			}
 			if p.insts <= 4 && r.prologueInst(&in) {
@@ -97,6 +102,7 @@ func (r *recovery) probeAt(off uint32, owned bitset) probe {
 					p.ok = p.ok && soft
 				case t == off:
 				case r.starts.has(t):
+					p.known++
 					if in.Flow == isa.Jump {
 						p.leaves = true
 						if h.spKnown && h.sp != 0 && !soft {
@@ -104,6 +110,7 @@ func (r *recovery) probeAt(off uint32, owned bitset) probe {
 						}
 					}
 				case r.covered.has(t) || owned.has(t):
+					p.joins = true
 					if !soft {
 						p.inner = r.ownerOf(t)
 						if p.inner != nil && !r.insnStart(t) {
@@ -145,6 +152,11 @@ func (r *recovery) probeAt(off uint32, owned bitset) probe {
 				break run
 			case isa.IndirectJump:
 				p.leaves = true
+				if !in.HasMem || in.Mem.Index != isa.NoReg || in.Mem.Base != isa.PC && in.Mem.Base != isa.NoReg {
+					p.computed = true
+				} else {
+					p.known++
+				}
 				break run
 			case isa.Trap:
 				break run

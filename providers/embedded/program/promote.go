@@ -1,6 +1,7 @@
 package program
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 
@@ -215,9 +216,14 @@ func (r *recovery) paddingBefore(t uint32) uint32 {
 	return 0
 }
 
+var nopARM64 = []byte{0x1f, 0x20, 0x03, 0xd5}
+
 // isPadding says whether an instruction is what linkers and assemblers fill
 // with.
 func isPadding(b []byte, in *isa.Inst) bool {
+	if in.Class == isa.Nop && in.Addr%16 != 12 && len(b) >= 8 && bytes.HasPrefix(b, nopARM64) && (b[7]&0x9f == 0x10 || b[7]&0x3b == 0x18) {
+		return false // nop, adr or nop, ldr: an adrp and what completes it, made shorter by the linker
+	}
 	if in.Class == isa.Nop || len(b) > 0 && b[0] == 0xcc {
 		return true
 	}

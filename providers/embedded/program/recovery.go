@@ -91,20 +91,21 @@ type recovery struct {
 	gapRounds   int
 	uncovered   int // bytes outside stated extents, counted once
 
-	counted    bool   // strings carry lengths (Go), they are not ended by zeroes
-	frames     bool   // call frame information exists
-	align      uint32 // usualAlignment for alignOf functions
-	alignOf    int
-	slots      map[uint64]int32 // pointers of imports
-	stubIndex  []stubEntry
-	static     bool   // loaded at a fixed address: immediates may be addresses
-	lost       uint64 // registers that a call need not keep
-	relative32 bool   // 32-bit x86 that finds its data from where it runs
-	codeRelocs bool   // relocations apply inside code
-	lowCode    uint64
-	highCode   uint64
-	lowMapped  uint64
-	highMapped uint64
+	counted     bool   // strings carry lengths (Go), they are not ended by zeroes
+	frames      bool   // call frame information exists
+	align       uint32 // usualAlignment for alignOf functions
+	alignOf     int
+	slots       map[uint64]int32 // pointers of imports
+	stubIndex   []stubEntry
+	static      bool   // loaded at a fixed address: immediates may be addresses
+	lost        uint64 // registers that a call need not keep
+	startupRead bool   // startupInner was asked
+	relative32  bool   // 32-bit x86 that finds its data from where it runs
+	codeRelocs  bool   // relocations apply inside code
+	lowCode     uint64
+	highCode    uint64
+	lowMapped   uint64
+	highMapped  uint64
 }
 
 func (r *recovery) note(s string) {

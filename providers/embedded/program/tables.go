@@ -98,11 +98,12 @@ func (r *recovery) relativeTables() bool { return !r.static && r.im.Format != ob
 // functions are, none of them coming to code of f or to another one, and the
 // jump made with the stack as at f's entry.
 func (r *recovery) apart(f *fn, t *table) bool {
-	if len(t.once) < 3 || len(t.once) > 256 || r.usualAlignment() < 16 {
+	if len(t.once) < 3 || len(t.once) > 256 {
 		return false
 	}
+	align := uint64(r.usualAlignment())
 	for _, to := range t.once {
-		if r.misaligned(to) != 0 || f.blockAt(to) >= 0 {
+		if r.sp.addr(to)%align != 0 || f.blockAt(to) >= 0 {
 			return false
 		}
 	}
@@ -116,7 +117,7 @@ func (r *recovery) apart(f *fn, t *table) bool {
 	}
 	for _, to := range t.once {
 		p := r.probeAt(to, owned)
-		if !p.ok || p.odd || p.inner != nil || !p.returns && !p.leaves {
+		if !p.ok || p.odd || p.inner != nil || p.joins || p.computed || !p.returns && !p.leaves {
 			return false
 		}
 		for _, a := range p.seen {

@@ -138,6 +138,8 @@ type path struct {
 	cmpImm int64
 	cmpOK  bool
 	flags  bool // the current instruction sets the flags
+
+	pointer func(slot uint64) (uint64, bool) // the address that a constant pointer holds
 }
 
 const pathSlots = 64
@@ -211,6 +213,11 @@ func (p *path) load(addr lin, size uint8, signed bool) lin {
 	for i := len(p.slots) - 1; i >= 0; i-- {
 		if s := &p.slots[i]; s.size >= size && sameLin(&s.addr, &addr, 4) {
 			return s.value
+		}
+	}
+	if _, _, word := stackRegs(p.arch); addr.isConst() && int64(size) == word && p.pointer != nil {
+		if to, ok := p.pointer(uint64(addr.c)); ok {
+			return constant(int64(to))
 		}
 	}
 	return one(&term{kind: termLoad, size: size, signed: signed, arg: addr})

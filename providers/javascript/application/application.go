@@ -96,6 +96,15 @@ func (a *analysis) Has(p string) bool {
 	return ok && a.tree.Files[i].Kind != tree.Symlink
 }
 
+// Link is where a symbolic link leads.
+func (a *analysis) Link(p string) (string, bool) {
+	i, ok := a.byPath[p]
+	if !ok || a.tree.Files[i].Kind != tree.Symlink {
+		return "", false
+	}
+	return a.tree.Files[i].Link, true
+}
+
 // Manifest of a folder.
 func (a *analysis) Manifest(dir string) *resolve.Manifest {
 	return a.manifests[path.Clean(dir)]
@@ -111,7 +120,11 @@ func (a *analysis) readManifests() error {
 			a.manifests[path.Dir(f.Path)] = m
 		}
 	}
-	a.resolver = resolve.New(a)
+	var files resolve.Files = a
+	if !slices.ContainsFunc(a.tree.Files, func(f tree.File) bool { return f.Kind == tree.Symlink }) {
+		files = struct{ resolve.Files }{a} // nothing to follow
+	}
+	a.resolver = resolve.New(files)
 	return nil
 }
 

@@ -20,6 +20,14 @@ type Files interface {
 	Manifest(dir string) *Manifest
 }
 
+// Links are files that know symbolic links, as workspaces and some package managers
+// make them.
+type Links interface {
+	// Link is where the symbolic link at a path leads, relative to its folder; ok is
+	// false for what is none.
+	Link(path string) (target string, ok bool)
+}
+
 // A Manifest is what package.json says that matters here.
 type Manifest struct {
 	Name    string
@@ -28,10 +36,13 @@ type Manifest struct {
 	Main    string
 	Module  string
 	Browser string // where it is a path
-	Bin     map[string]string
-	Exports *Target
-	Imports *Target
-	Raw     map[string]jsontext.Value
+	// Replaced are, where browser is an object, the modules and files ("./…") that are
+	// others in a browser; "" stands for an empty module.
+	Replaced map[string]string
+	Bin      map[string]string
+	Exports  *Target
+	Imports  *Target
+	Raw      map[string]jsontext.Value
 }
 
 // A Target is a value of exports or imports: a path, nothing, alternatives, or
@@ -67,8 +78,27 @@ func ReadManifest(data []byte) (m *Manifest, ok bool) {
 	} else {
 		_ = json.Unmarshal(raw["bin"], &m.Bin)
 	}
+	m.Replaced = replacements(raw["browser"])
 	m.Exports, m.Imports = target(raw["exports"], 0), target(raw["imports"], 0)
 	return m, true
+}
+
+// replacements reads an object in browser.
+func replacements(v jsontext.Value) map[string]string {
+	if v.Kind() != '{' {
+		return nil
+	}
+	members := map[string]jsontext.Value{}
+	if json.Unmarshal(v, &members, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) != nil {
+		return nil
+	}
+	out := map[string]string{}
+	for from, to := range members {
+		if to.Kind() == '"' || to.Kind() == 'f' {
+			out[from] = text(to)
+		}
+	}
+	return out
 }
 
 func text(v jsontext.Value) string {
@@ -167,13 +197,128 @@ var extensions = []string{"", ".js", ".json", ".node", ".mjs", ".cjs", ".jsx", "
 var replaced = map[string][]string{".js": {".ts", ".tsx", ".jsx"}, ".mjs": {".mts"}, ".cjs": {".cts"}}
 
 // A Resolver looks in one application.
-type Resolver struct{ files Files }
+type Resolver struct {
+	files Files
+	links Links // nil when the files know none
+}
 
-// New makes the resolver of an application.
-func New(files Files) *Resolver { return &Resolver{files} }
+// New makes the resolver of an application. Files that are Links, too, are looked
+// at through them.
+func New(files Files) *Resolver {
+	links, _ := files.(Links)
+	return &Resolver{files, links}
+}
+
+// maxLinks bounds the links on the way to one file, which may lead in circles.
+const maxLinks = 40
+
+// real is a path with its links followed, "" for one that leaves the application or
+// does not end.
+func (r *Resolver) real(p string) string {
+	if r.links == nil {
+		return p
+	}
+	p = path.Clean(p)
+	for followed := 0; ; {
+		found := false
+		for end := 1; end <= len(p); end++ {
+			if end < len(p) && p[end] != '/' {
+				continue
+			}
+			to, ok := r.links.Link(p[:end])
+			if !ok {
+				continue
+			}
+			if followed++; followed > maxLinks || strings.HasPrefix(to, "/") {
+				return ""
+			}
+			p = path.Join(path.Dir(p[:end]), to, p[end:])
+			if p == ".." || strings.HasPrefix(p, "../") {
+				return ""
+			}
+			found = true
+			break
+		}
+		if !found {
+			return p
+		}
+	}
+}
+
+func (r *Resolver) has(p string) bool {
+	p = r.real(p)
+	return p != "" && r.files.Has(p)
+}
+
+func (r *Resolver) manifest(dir string) *Manifest {
+	if dir = r.real(dir); dir == "" {
+		return nil
+	}
+	return r.files.Manifest(dir)
+}
 
 // Resolve finds what specifier means in the file at from.
 func (r *Resolver) Resolve(from, specifier string, how How) Result {
+	if how.Browser {
+		if to, ok := r.replacement(path.Dir(from), specifier); ok {
+			if to == "" {
+				return Result{Reason: "package.json has an empty module in its place"}
+			}
+			specifier, from = to, path.Join(r.scopeOf(path.Dir(from)), "package.json")
+		}
+	}
+	out := r.resolve(from, specifier, how)
+	out.Path = r.real(out.Path)
+	if out.Path == "." {
+		out.Path = ""
+	}
+	if how.Browser && out.Path != "" {
+		scope := r.scopeOf(path.Dir(out.Path))
+		if m := r.manifest(scope); m != nil && m.Replaced != nil {
+			rel := "./" + strings.TrimPrefix(strings.TrimPrefix(out.Path, scope), "/")
+			if scope == "." {
+				rel = "./" + out.Path
+			}
+			for _, key := range []string{rel, strings.TrimSuffix(rel, path.Ext(rel)), rel[2:]} {
+				to, ok := m.Replaced[key]
+				if !ok {
+					continue
+				}
+				if to == "" {
+					return Result{Package: out.Package, Reason: "package.json has an empty module in its place"}
+				}
+				if p := r.real(r.file(path.Join(scope, to))); p != "" && p != "." {
+					out.Path = p
+				}
+				break
+			}
+		}
+	}
+	return out
+}
+
+// replacement is what package.json puts in the place of a module in a browser.
+func (r *Resolver) replacement(dir, specifier string) (string, bool) {
+	if strings.HasPrefix(specifier, ".") || strings.HasPrefix(specifier, "/") {
+		return "", false
+	}
+	m := r.manifest(r.scopeOf(dir))
+	if m == nil {
+		return "", false
+	}
+	to, ok := m.Replaced[specifier]
+	return to, ok && to != specifier
+}
+
+// scopeOf is the nearest folder with a package.json, "." without.
+func (r *Resolver) scopeOf(dir string) string {
+	if at, m := r.scope(dir); m != nil {
+		return at
+	}
+	return "."
+}
+
+func (r *Resolver) resolve(from, specifier string, how How) Result {
 	switch {
 	case specifier == "" || len(specifier) > 4096 || strings.ContainsRune(specifier, 0):
 		return Result{Reason: "it is not a specifier"}
@@ -219,13 +364,13 @@ func (r *Resolver) fileOrFolder(p string, how How) string {
 
 func (r *Resolver) file(p string) string {
 	for _, ext := range extensions {
-		if r.files.Has(p + ext) {
+		if r.has(p + ext) {
 			return p + ext
 		}
 	}
 	ext := path.Ext(p)
 	for _, other := range replaced[ext] {
-		if q := strings.TrimSuffix(p, ext) + other; r.files.Has(q) {
+		if q := strings.TrimSuffix(p, ext) + other; r.has(q) {
 			return q
 		}
 	}
@@ -233,7 +378,7 @@ func (r *Resolver) file(p string) string {
 }
 
 func (r *Resolver) folder(dir string, how How) string {
-	if m := r.files.Manifest(dir); m != nil {
+	if m := r.manifest(dir); m != nil {
 		for _, main := range mains(m, how) {
 			p := path.Join(dir, main)
 			if found := r.file(p); found != "" {
@@ -265,7 +410,7 @@ func mains(m *Manifest, how How) (list []string) {
 
 func (r *Resolver) index(dir string) string {
 	for _, ext := range extensions[1:] {
-		if p := path.Join(dir, "index"+ext); r.files.Has(p) {
+		if p := path.Join(dir, "index"+ext); r.has(p) {
 			return p
 		}
 	}
@@ -305,13 +450,13 @@ func (r *Resolver) pkg(dir, specifier string, how How) Result {
 	for d := dir; ; d = path.Dir(d) {
 		if path.Base(d) != "node_modules" {
 			at := path.Join(d, "node_modules", name)
-			if m := r.files.Manifest(at); m != nil && m.Exports != nil {
+			if m := r.manifest(at); m != nil && m.Exports != nil {
 				return r.exported(at, m, name, sub, how)
 			}
 			if p := r.fileOrFolder(path.Join(at, sub), how); p != "" {
 				return Result{Path: p, Package: name}
 			}
-			if r.files.Manifest(at) != nil {
+			if r.manifest(at) != nil {
 				reason = "the package has no such file"
 			}
 		}
@@ -324,7 +469,7 @@ func (r *Resolver) pkg(dir, specifier string, how How) Result {
 // scope is the nearest folder with a package.json.
 func (r *Resolver) scope(dir string) (string, *Manifest) {
 	for d := dir; ; d = path.Dir(d) {
-		if m := r.files.Manifest(d); m != nil {
+		if m := r.manifest(d); m != nil {
 			return d, m
 		}
 		if d == "." || d == "/" || d == "" {
@@ -358,7 +503,7 @@ func (r *Resolver) exported(at string, m *Manifest, name, sub string, how How) R
 	if full != at && !strings.HasPrefix(full, at+"/") && at != "." {
 		return Result{Package: name, Reason: "package.json exports a path outside of the package"}
 	}
-	if !r.files.Has(full) {
+	if !r.has(full) {
 		return Result{Package: name, Reason: "package.json exports " + key + " as " + p + ", which is not there"}
 	}
 	return Result{Path: full, Package: name}
@@ -376,14 +521,14 @@ func (r *Resolver) imports(dir, specifier string, how How) Result {
 	if !strings.HasPrefix(p, "./") {
 		return r.pkg(dir, p, how)
 	}
-	if full := path.Join(at, p); r.files.Has(full) {
+	if full := path.Join(at, p); r.has(full) {
 		return Result{Path: full}
 	}
 	return Result{Reason: "package.json imports " + specifier + " as " + p + ", which is not there"}
 }
 
 // match finds the entry for a key: the same, or the pattern with the longest part
-// before its star.
+// before its star, the longer one of two with the same.
 func match(entries []Entry, key string, how How) (string, bool) {
 	best, star := -1, ""
 	for i, e := range entries {
@@ -399,7 +544,7 @@ func match(entries []Entry, key string, how How) (string, bool) {
 		}
 		if best >= 0 {
 			held, _, _ := strings.Cut(entries[best].Key, "*")
-			if len(before) <= len(held) {
+			if len(before) < len(held) || len(before) == len(held) && len(e.Key) <= len(entries[best].Key) {
 				continue
 			}
 		}

@@ -111,6 +111,54 @@ func TestResolutionIsNodes(t *testing.T) {
 	}
 }
 
+// linked are files with symbolic links.
+type linked struct {
+	files
+	to map[string]string
+}
+
+func (l linked) Link(p string) (string, bool) { to, ok := l.to[p]; return to, ok }
+
+// TestLinksAreFollowed has the layout of a store of packages that links join, a
+// workspace, and links that lead nowhere.
+func TestLinksAreFollowed(t *testing.T) {
+	r := resolve.New(linked{files{
+		"node_modules/.pnpm/a@1.0.0/node_modules/a/package.json": `{"name":"a","main":"lib"}`,
+		"node_modules/.pnpm/a@1.0.0/node_modules/a/lib/index.js": "",
+		"node_modules/.pnpm/b@2.0.0/node_modules/b/package.json": `{"name":"b","exports":{".":"./b.js","./x/*":"./x/*","./x/*.js":"./y/*.js"}}`,
+		"node_modules/.pnpm/b@2.0.0/node_modules/b/b.js":         "",
+		"node_modules/.pnpm/b@2.0.0/node_modules/b/y/z.js":       "",
+		"packages/tool/package.json":                             `{"name":"tool","main":"t.js","browser":{"./t.js":"./web.js","b":"./b.js","fs":false}}`,
+		"packages/tool/t.js":                                     "",
+		"packages/tool/web.js":                                   "",
+		"packages/tool/b.js":                                     "",
+		"main.js":                                                "",
+	}, map[string]string{
+		"node_modules/a": ".pnpm/a@1.0.0/node_modules/a", "node_modules/.pnpm/a@1.0.0/node_modules/b": "../../b@2.0.0/node_modules/b",
+		"node_modules/tool": "../packages/tool", "node_modules/self": "self", "node_modules/up": "../../..", "node_modules/etc": "/etc",
+		"node_modules/one": "two", "node_modules/two": "one",
+	}})
+	a, tool := "node_modules/.pnpm/a@1.0.0/node_modules/a/lib/index.js", "packages/tool/t.js"
+	for _, tt := range []struct {
+		from, specifier, want string
+		browser               bool
+	}{
+		{"main.js", "a", a, false},
+		{a, "b", "node_modules/.pnpm/b@2.0.0/node_modules/b/b.js", false},
+		{a, "b/x/z.js", "node_modules/.pnpm/b@2.0.0/node_modules/b/y/z.js", false},
+		{"main.js", "b", "", false},
+		{"main.js", "tool", tool, false},
+		{"main.js", "tool", "packages/tool/web.js", true},
+		{tool, "b", "packages/tool/b.js", true},
+		{tool, "fs", "", true},
+		{"main.js", "self", "", false}, {"main.js", "up", "", false}, {"main.js", "etc/passwd", "", false}, {"main.js", "one", "", false},
+	} {
+		if got := r.Resolve(tt.from, tt.specifier, resolve.How{Require: true, Browser: tt.browser}).Path; got != tt.want {
+			t.Errorf("%s from %s is %q, not %q", tt.specifier, tt.from, got, tt.want)
+		}
+	}
+}
+
 func TestManifestsOfAllShapes(t *testing.T) {
 	for _, text := range []string{`[]`, `null`, `1`, `"a"`, ``, `{`, `{"name":1,"exports":[[[]]],"bin":3}`, `{"exports":` + strings.Repeat(`{"a":`, 1000) + `1` + strings.Repeat(`}`, 1000) + `}`, `{"__proto__":{"main":"x"},"constructor":{}}`} {
 		app := files{"node_modules/a/package.json": text, "node_modules/a/index.js": "", "b.js": ""}

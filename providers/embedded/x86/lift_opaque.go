@@ -171,7 +171,7 @@ func (l *lifter) maskNumber(o operand) int {
 // unless known better, flags, memory and system state.
 func (l *lifter) systemEffects(e *ir.Effect, write func(ir.Value)) {
 	switch l.e.name {
-	case "rdtsc", "rdtscp", "rdpmc", "rdmsr", "cpuid", "xgetbv", "rdfsbase", "rdgsbase", "rdpid", "rdssp", "smsw", "sldt", "str", "crc32", "pdep", "pext", "rdpru", "rdpkru":
+	case "rdtsc", "rdtscp", "rdpmc", "rdmsr", "cpuid", "xgetbv", "rdfsbase", "rdgsbase", "rdpid", "rdsspd", "rdsspq", "smsw", "sldt", "str", "crc32", "pdep", "pext", "rdpru", "rdpkru":
 		e.Reads = append(e.Reads, l.arch.Reg(regSystem))
 		return
 	case "fwait", "emms", "femms":

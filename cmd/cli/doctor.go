@@ -11,6 +11,7 @@ import (
 
 	"rea/catalog"
 	"rea/cmd/doctor"
+	"rea/cmd/setup/client"
 	"rea/cmd/terminal"
 	"rea/generated/fault"
 	"rea/providers/ghidra"
@@ -98,7 +99,7 @@ func (a *app) examine(ctx context.Context) (*doctor.Report, error) {
 	pkg, _ := catalog.Built()
 	o := doctor.Options{
 		Version: pkg.Version, Host: host, Engines: engines(a.getenv),
-		EngineSettings: engineSettings, Settings: a.settings(), Abandoned: bridge.Abandoned(""),
+		EngineSettings: engineSettings, Settings: settings(ctx, a.getenv), Abandoned: bridge.Abandoned(""), Examine: a.registered,
 	}
 	if o.Server, err = a.thisServer(ctx, ""); err != nil {
 		o.Server.Command, o.ServerReason = "", err.Error()
@@ -107,7 +108,7 @@ func (a *app) examine(ctx context.Context) (*doctor.Report, error) {
 }
 
 // settings are the variables that are set, each judged by its own parser.
-func (a *app) settings() []doctor.Setting {
+func settings(ctx context.Context, getenv func(string) string) []doctor.Setting {
 	check := map[string]func(string) error{
 		dispatch.ToolsetsSetting: func(v string) error {
 			_, err := dispatch.ParseToolsets(dispatch.ToolsetsSetting, v)
@@ -121,9 +122,9 @@ func (a *app) settings() []doctor.Setting {
 			_, err := inputProfile(v)
 			return err
 		},
-		choiceSetting:         func(string) error { return checkChoice(a.getenv, "") },
-		ghidra.TimeoutSetting: func(string) error { return ghidra.Validate(a.getenv) },
-		hopper.TimeoutSetting: func(string) error { return hopper.Validate(a.getenv) },
+		choiceSetting:         func(v string) error { return workable(ctx, getenv, v) },
+		ghidra.TimeoutSetting: func(string) error { return ghidra.Validate(getenv) },
+		hopper.TimeoutSetting: func(string) error { return hopper.Validate(getenv) },
 	}
 	out := []doctor.Setting{}
 	for _, known := range []struct{ name, engine string }{
@@ -131,7 +132,7 @@ func (a *app) settings() []doctor.Setting {
 		{ghidra.InstallSetting, ghidra.ID}, {ghidra.JavaSetting, ghidra.ID}, {ghidra.TimeoutSetting, ghidra.ID},
 		{hopper.LauncherSetting, hopper.ID}, {hopper.TimeoutSetting, hopper.ID},
 	} {
-		v := a.getenv(known.name)
+		v := getenv(known.name)
 		if v == "" {
 			continue
 		}
@@ -144,6 +145,71 @@ func (a *app) settings() []doctor.Setting {
 		out = append(out, s)
 	}
 	return out
+}
+
+// workable tells why a choice of engine, though it can be read, opens no file.
+func workable(ctx context.Context, getenv func(string) string, choice string) error {
+	if err := checkChoice(getenv, choice); err != nil {
+		return err
+	}
+	var here []string
+	for _, c := range engine.Candidates(ctx, engines(getenv), nil, "") {
+		switch {
+		case c.Availability.Reason == nil:
+			here = append(here, c.Provider.ID)
+		case c.Provider.ID == choice:
+			return fmt.Errorf("%s is chosen and can't run: %s", choice, *c.Availability.Reason)
+		}
+	}
+	if choice == engine.Auto && len(here) > 1 {
+		return fmt.Errorf("%s takes the only engine that fits a file, and several can run here; choose one of %s", choice, strings.Join(here, ", "))
+	}
+	return nil
+}
+
+// registered tells what doesn't work for a server that a client starts. What the
+// registration doesn't set, the client may hand on from its own environment.
+func (a *app) registered(ctx context.Context, args []string, env []client.Variable) []string {
+	own := map[string]string{}
+	for _, v := range env {
+		own[v.Name] = v.Value
+	}
+	getenv := func(name string) string {
+		if v, ok := own[name]; ok {
+			return v
+		}
+		return a.getenv(name)
+	}
+	var wrong []string
+	say := func(name, value, reason string) {
+		if !strings.HasPrefix(reason, name) {
+			reason = name + "=" + value + ": " + reason
+		}
+		wrong = append(wrong, reason)
+	}
+	for _, s := range settings(ctx, getenv) {
+		if _, ok := own[s.Name]; ok && s.Level == doctor.Problem {
+			say(s.Name, s.Value, s.Reason)
+		}
+	}
+	for _, c := range engine.Candidates(ctx, engines(getenv), nil, "") {
+		// The first setting is the engine's own.
+		if names := engineSettings[c.Provider.ID]; len(names) > 0 && own[names[0]] != "" && c.Availability.Reason != nil {
+			say(names[0], own[names[0]], *c.Availability.Reason)
+		}
+	}
+	for i, arg := range args {
+		choice, ok := strings.CutPrefix(strings.TrimPrefix(arg, "-"), "-provider=")
+		if !ok && strings.TrimPrefix(arg, "-") == "-provider" && i+1 < len(args) {
+			choice, ok = args[i+1], true
+		}
+		if ok && choice != "" && getenv(choiceSetting) == "" {
+			if err := workable(ctx, getenv, choice); err != nil {
+				wrong = append(wrong, "--provider "+choice+": "+err.Error())
+			}
+		}
+	}
+	return wrong
 }
 
 func (a *app) engineIDs(ctx context.Context) []string {

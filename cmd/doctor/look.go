@@ -27,6 +27,9 @@ type Options struct {
 	EngineSettings map[string][]string
 	Settings       []Setting
 	Abandoned      []string
+	// Examine tells what doesn't work for a server that a client starts with these
+	// arguments and this environment.
+	Examine func(ctx context.Context, args []string, env []client.Variable) []string
 }
 
 // Look makes the report.
@@ -49,7 +52,7 @@ func Look(ctx context.Context, o Options) *Report {
 	}
 	r.engines(ctx, o)
 	r.folders(o)
-	r.clients(o)
+	r.clients(ctx, o)
 	r.Interrupted = change.State{Dir: o.Host.State()}.Interrupted()
 	r.judge()
 	return r
@@ -104,7 +107,7 @@ func (r *Report) folders(o Options) {
 	}
 }
 
-func (r *Report) clients(o Options) {
+func (r *Report) clients(ctx context.Context, o Options) {
 	r.Clients = []Client{}
 	for _, c := range client.All() {
 		out := Client{ID: c.ID, Name: c.Name, Registrations: []Registration{}}
@@ -120,13 +123,13 @@ func (r *Report) clients(o Options) {
 			if scope == client.Local && (reg.State == client.Missing || reg.Malformed) {
 				continue // the user's registration has told of the file
 			}
-			out.Registrations = append(out.Registrations, registration(reg))
+			out.Registrations = append(out.Registrations, registration(ctx, reg, o))
 		}
 		r.Clients = append(r.Clients, out)
 	}
 }
 
-func registration(r client.Registration) Registration {
+func registration(ctx context.Context, r client.Registration, o Options) Registration {
 	out := Registration{
 		Scope: string(r.Scope), Path: r.File, State: string(r.State), Reason: r.Reason,
 		Line: r.At.Line, Column: r.At.Column, Command: r.Vector, Disabled: r.Off, Server: unknown, Level: OK,
@@ -139,6 +142,10 @@ func registration(r client.Registration) Registration {
 		out.Level = Note
 	case r.State != client.Aligned:
 		out.Level = Problem
+	case o.Examine != nil:
+		if wrong := o.Examine(ctx, r.Vector[1:], r.Env); len(wrong) > 0 {
+			out.Level, out.Reason = Problem, "starts this program with settings that don't work: "+strings.Join(wrong, "; ")
+		}
 	}
 	return out
 }

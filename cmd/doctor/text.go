@@ -143,7 +143,7 @@ func (t *text) clients(r *Report) {
 				name += " *"
 			}
 			t.row(g.Level, g.State, name, t.short(g.Path))
-			if g.State == "stale" || g.State == "invalid" {
+			if g.State == "stale" || g.State == "invalid" || g.Level == Problem {
 				t.under(g.Reason)
 			}
 			if g.Disabled {

@@ -2,6 +2,7 @@ package client
 
 import (
 	"fmt"
+	"strings"
 
 	"rea/cmd/setup/config/edit"
 )
@@ -116,6 +117,21 @@ func texts(name string, list edit.Array) ([]string, error) {
 		return nil, fmt.Errorf("%s is empty", name)
 	}
 	return out, nil
+}
+
+// Env reads the environment that an entry gives its server. Values that the
+// client fills in itself (${NAME}) are left out.
+func (c *Client) Env(v any) []Variable {
+	o, _ := v.(edit.Object)
+	members, _ := o.Get(c.dialect.envKey())
+	env, _ := members.(edit.Object)
+	var out []Variable
+	for _, m := range env {
+		if s, ok := m.Value.(string); ok && !strings.Contains(s, "${") {
+			out = append(out, Variable{m.Key, s})
+		}
+	}
+	return out
 }
 
 // Off tells whether the entry is switched off.

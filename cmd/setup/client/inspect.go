@@ -31,6 +31,8 @@ type Registration struct {
 	Reason string
 	// Vector is the program with its arguments, when it could be read.
 	Vector []string
+	// Env is the environment that the entry gives the program.
+	Env []Variable
 	// Ours tells that the entry starts this program, wherever it lies.
 	Ours bool
 	// Off tells that the client was told not to start it.
@@ -74,7 +76,7 @@ func (c *Client) Examine(src []byte, l Location, s Server) Registration {
 		r.Reason = "it has no server named " + EntryName
 		return r
 	}
-	r.At, r.Off = at, Off(v)
+	r.At, r.Off, r.Env = at, Off(v), c.Env(v)
 	if r.Vector, err = c.Vector(v); err != nil {
 		r.State, r.Reason = Invalid, fmt.Sprintf("line %d, column %d: %v", at.Line, at.Column, err)
 		return r

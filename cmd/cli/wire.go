@@ -94,6 +94,15 @@ type setup struct {
 	single   bool // one call, then the session ends
 }
 
+// level is what is logged. A command prints its own diagnostic, and beside it
+// only what that can't hold: the stack of a panic.
+func (s *setup) level() slog.Level {
+	if s.single {
+		return slog.LevelError
+	}
+	return slog.LevelInfo
+}
+
 // families makes the handlers of every family of tools.
 func families(s setup, sess *session.Session, availability func(context.Context) []model.ToolAvailability) tool.Families {
 	source := query.Source(session.Source)
@@ -152,7 +161,7 @@ func assemble(s setup) (d *dispatch.Dispatcher, done func()) {
 		Ephemeral: s.single,
 		Viewed:    evidencefamily.Viewed(),
 
-		Log: slog.New(slog.NewTextHandler(s.log, nil)),
+		Log: slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: s.level()})),
 	})
 	return d, func() { sess.Close(context.Background(), nil) }
 }

@@ -74,7 +74,8 @@ func newBuilder(call Call) *builder {
 }
 
 // Build opens the target and asks for everything the report shows. It fails
-// only when the target can't be opened or ctx ends.
+// when the target can't be opened, its engine doesn't run, or ctx ends; anything
+// else that can't be had is Missing. An engine that failed is not asked again.
 func Build(ctx context.Context, call Call, o Options) (*Report, error) {
 	b := newBuilder(call)
 	progress.Report(ctx, "opening")
@@ -94,6 +95,9 @@ func Build(ctx context.Context, call Call, o Options) (*Report, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
+	if engineFailed(overviewErr) {
+		return nil, overviewErr
+	}
 	b.r.Layout, b.r.Overview = layout.r.Layout, overview.r.Overview
 	b.join("layout", layout, layoutErr)
 	b.join("overview", overview, overviewErr)
@@ -101,16 +105,29 @@ func Build(ctx context.Context, call Call, o Options) (*Report, error) {
 		return b.r, nil
 	}
 	var err error
-	if b.r.Procedures, err = b.rows(ctx, "list_procedures", map[string]any{}, o.Rows, nil); err != nil {
+	if b.r.Procedures, err = b.rows(ctx, "list_procedures", map[string]any{}, o.Rows, nil); engineFailed(err) {
+		return nil, err
+	} else if err != nil {
 		b.missing("procedures", err)
 	}
-	if b.r.Strings, err = b.rows(ctx, "search_strings", map[string]any{"pattern": ".", "mode": "regex"}, o.Rows, used); err != nil {
+	if b.r.Strings, err = b.rows(ctx, "search_strings", map[string]any{"pattern": ".", "mode": "regex"}, o.Rows, used); engineFailed(err) {
+		return nil, err
+	} else if err != nil {
 		b.missing("used_strings", err)
 	}
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
 	return b.r, nil
+}
+
+// engineFailed tells that there is no engine any more that could answer.
+func engineFailed(err error) bool {
+	switch fault.CodeOf(err) {
+	case fault.ProviderUnavailableCode, fault.ProviderTimeoutCode, fault.CleanupIncompleteCode:
+		return true
+	}
+	return false
 }
 
 // join takes over the evidence and the limits of a part, or why it is missing.

@@ -152,6 +152,22 @@ func TestReport_names_what_is_missing(t *testing.T) {
 	}
 }
 
+func TestReport_fails_when_the_engine_does(t *testing.T) {
+	for _, broken := range []string{"binary_overview", "list_procedures", "search_strings"} {
+		asked := 0
+		call := func(ctx context.Context, tool string, input any) ([]byte, error) {
+			if tool != broken {
+				return whole.call(ctx, tool, input)
+			}
+			asked++
+			return nil, fault.ProviderUnavailable(fault.ProviderUnavailableDetails{ProviderID: "e", Reason: "it ended", Candidates: []string{}}, nil)
+		}
+		if r, err := Build(t.Context(), call, Options{}); r != nil || fault.CodeOf(err) != fault.ProviderUnavailableCode || asked != 1 {
+			t.Errorf("%s: asked %d times, %v", broken, asked, err)
+		}
+	}
+}
+
 func TestReport_fails_without_a_target_and_when_stopped(t *testing.T) {
 	if _, err := Build(t.Context(), fake{}.call, Options{}); fault.CodeOf(err) != fault.CapabilityUnavailableCode {
 		t.Errorf("without a target: %v", err)

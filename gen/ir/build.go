@@ -21,10 +21,10 @@ func Build(set *load.Set) (*API, error) {
 		codes[doc.Name] = true
 		api.Faults = append(api.Faults, b.fault(doc))
 	}
-	for _, code := range ImpliedErrors {
+	for _, code := range slices.Concat(ImpliedErrors, EngineErrors) {
 		if !codes[code] {
 			faults = append(faults, &load.Fault{Pos: load.Pos{File: "contracts/errors/" + code + ".json", Line: 1},
-				Message: "every call can raise this error: its contract is missing"})
+				Message: "every call, or every call that needs an engine, can raise this error: its contract is missing"})
 		}
 	}
 	for _, doc := range set.Tools {
@@ -90,12 +90,18 @@ func (b *builder) tool(doc *load.Doc, codes map[string]bool) *Tool {
 		}
 	}
 	t.Errors = slices.Clone(ImpliedErrors)
+	if len(t.Engine) > 0 {
+		t.Errors = append(t.Errors, EngineErrors...)
+	}
 	for _, item := range x.Get("errors").List() {
 		if !codes[item.Text] {
 			b.fail(item, "there is no contracts/errors/%s.json", item.Text)
 		}
-		if slices.Contains(ImpliedErrors, item.Text) {
+		switch {
+		case slices.Contains(ImpliedErrors, item.Text):
 			b.fail(item, "every call can raise %s: leave it out", item.Text)
+		case slices.Contains(t.Errors, item.Text):
+			b.fail(item, "every call that needs an engine can raise %s: leave it out", item.Text)
 		}
 		t.Errors = append(t.Errors, item.Text)
 	}

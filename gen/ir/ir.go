@@ -142,6 +142,10 @@ var Effects = []string{"records_evidence", "reads_target", "changes_session", "d
 // ImpliedErrors are the codes that every call can raise.
 var ImpliedErrors = []string{"cancelled", "execution_failure", "invalid_request", "resource_constraint"}
 
+// EngineErrors are the codes that every call of a tool which needs an engine can
+// raise: the engine may start only then, and end at any time.
+var EngineErrors = []string{"cleanup_incomplete", "provider_timeout", "provider_unavailable"}
+
 // A Tool is one contract.
 type Tool struct {
 	Name, Go, Family   string

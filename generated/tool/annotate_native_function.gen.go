@@ -329,6 +329,7 @@ var annotateNativeFunctionSpec = Spec{
 		fault.AnnotationLimitCode,
 		fault.CancelledCode,
 		fault.CapabilityUnavailableCode,
+		fault.CleanupIncompleteCode,
 		fault.DocumentNotFoundCode,
 		fault.ExecutionFailureCode,
 		fault.InvalidAddressCode,
@@ -336,6 +337,7 @@ var annotateNativeFunctionSpec = Spec{
 		fault.NoTargetOpenCode,
 		fault.ProcedureNotFoundCode,
 		fault.ProviderTimeoutCode,
+		fault.ProviderUnavailableCode,
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{

@@ -280,11 +280,13 @@ var getNavigationContextSpec = Spec{
 	Errors: []fault.Code{
 		fault.CancelledCode,
 		fault.CapabilityUnavailableCode,
+		fault.CleanupIncompleteCode,
 		fault.DocumentNotFoundCode,
 		fault.ExecutionFailureCode,
 		fault.InvalidRequestCode,
 		fault.NoTargetOpenCode,
 		fault.ProviderTimeoutCode,
+		fault.ProviderUnavailableCode,
 		fault.ResourceConstraintCode,
 	},
 	Examples: []Example{

@@ -179,11 +179,13 @@ var getObjCClassesSpec = Spec{
 	Errors: []fault.Code{
 		fault.CancelledCode,
 		fault.CapabilityUnavailableCode,
+		fault.CleanupIncompleteCode,
 		fault.DocumentNotFoundCode,
 		fault.ExecutionFailureCode,
 		fault.InvalidRequestCode,
 		fault.NoTargetOpenCode,
 		fault.ProviderTimeoutCode,
+		fault.ProviderUnavailableCode,
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{

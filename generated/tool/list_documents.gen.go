@@ -114,6 +114,7 @@ var listDocumentsSpec = Spec{
 	Effects:     Effects{RecordsEvidence: true, ReadsTarget: true, Idempotent: true},
 	Errors: []fault.Code{
 		fault.CancelledCode,
+		fault.CapabilityUnavailableCode,
 		fault.ExecutionFailureCode,
 		fault.InvalidRequestCode,
 		fault.NoTargetOpenCode,

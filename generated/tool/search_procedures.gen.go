@@ -204,12 +204,14 @@ var searchProceduresSpec = Spec{
 	Errors: []fault.Code{
 		fault.CancelledCode,
 		fault.CapabilityUnavailableCode,
+		fault.CleanupIncompleteCode,
 		fault.DocumentNotFoundCode,
 		fault.ExecutionFailureCode,
 		fault.InvalidPatternCode,
 		fault.InvalidRequestCode,
 		fault.NoTargetOpenCode,
 		fault.ProviderTimeoutCode,
+		fault.ProviderUnavailableCode,
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{

@@ -258,12 +258,14 @@ var searchStringsSpec = Spec{
 	Errors: []fault.Code{
 		fault.CancelledCode,
 		fault.CapabilityUnavailableCode,
+		fault.CleanupIncompleteCode,
 		fault.DocumentNotFoundCode,
 		fault.ExecutionFailureCode,
 		fault.InvalidPatternCode,
 		fault.InvalidRequestCode,
 		fault.NoTargetOpenCode,
 		fault.ProviderTimeoutCode,
+		fault.ProviderUnavailableCode,
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{

@@ -156,12 +156,14 @@ var unsetBookmarkSpec = Spec{
 	Errors: []fault.Code{
 		fault.CancelledCode,
 		fault.CapabilityUnavailableCode,
+		fault.CleanupIncompleteCode,
 		fault.DocumentNotFoundCode,
 		fault.ExecutionFailureCode,
 		fault.InvalidAddressCode,
 		fault.InvalidRequestCode,
 		fault.NoTargetOpenCode,
 		fault.ProviderTimeoutCode,
+		fault.ProviderUnavailableCode,
 		fault.ResourceConstraintCode,
 	},
 	Evidence: &Evidence{

@@ -5,6 +5,7 @@ package ghidra
 import (
 	"bufio"
 	"bytes"
+	"debug/elf"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -190,6 +191,106 @@ func TestCommand_verify(t *testing.T) {
 			h.clean(t)
 		})
 	}
+}
+
+// TestCommand_engine_that_fails: a command tells that its engine doesn't run, on
+// standard error alone and once, and tries to start it no more.
+func TestCommand_engine_that_fails(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		args []string
+		b    scripted.Behaviour
+		exit int
+		code string
+	}{
+		{"analyze", []string{"analyze"}, scripted.Behaviour{Start: scripted.Crash}, 3, "provider_unavailable"},
+		{"analyze_json", []string{"analyze", "--format", "json"}, scripted.Behaviour{Start: scripted.Crash}, 3, "provider_unavailable"},
+		{"analyze_all_json", []string{"analyze", "--format", "json", "--rows", "0"}, scripted.Behaviour{Start: scripted.Hang}, 124, "provider_timeout"},
+		{"analyze_ended", []string{"analyze", "--rows", "0"}, scripted.Behaviour{Op: facts.Texts, At: scripted.Crash}, 3, "provider_unavailable"},
+		{"graph", []string{"graph"}, scripted.Behaviour{Start: scripted.Crash}, 3, "provider_unavailable"},
+		{"tool_json", []string{"list-procedures", "--format", "json"}, scripted.Behaviour{Start: scripted.Crash}, 3, "provider_unavailable"},
+		{"address_json", []string{"inspect-address-context", "--format", "json"}, scripted.Behaviour{Start: scripted.Crash}, 3, "provider_unavailable"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			h := newHarness(t, tt.b, nil)
+			starts := filepath.Join(t.TempDir(), "starts")
+			counted(t, filepath.Join(h.provider.Getenv(JavaSetting), "bin", "java"), starts)
+			path := program(t)
+			args := append(slices.Clone(tt.args), "--provider", ID, path)
+			if tt.args[0] == "inspect-address-context" {
+				args = append(args, entry(t, path))
+			}
+			cmd := command(t, h)(args...)
+			cmd.Env = append(cmd.Env, TimeoutSetting+"=30000")
+			if tt.b.Start == scripted.Hang {
+				cmd.Env = append(cmd.Env, TimeoutSetting+"=500")
+			}
+			var out, failed bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &out, &failed
+			cmd.Run()
+			if cmd.ProcessState.ExitCode() != tt.exit || out.Len() > 0 {
+				t.Errorf("exit code %d, want %d; standard output: %s", cmd.ProcessState.ExitCode(), tt.exit, out.String())
+			}
+			code, told := "", diagnostic(failed.String())
+			if slices.Contains(tt.args, "json") {
+				var doc struct{ Error struct{ Code string } }
+				if err := json.Unmarshal([]byte(told), &doc); err != nil {
+					t.Errorf("standard error is no document: %v", err)
+				}
+				code = doc.Error.Code
+			} else {
+				code, _, _ = strings.Cut(told, ":")
+			}
+			if code != tt.code {
+				t.Errorf("code %q, want %q", code, tt.code)
+			}
+			if n, _ := os.ReadFile(starts); len(n) != 1 {
+				t.Errorf("the engine was started %d times", len(n))
+			}
+			if t.Failed() {
+				t.Log(failed.String())
+			}
+			h.clean(t)
+		})
+	}
+}
+
+// counted puts a program before a launcher that adds a byte to starts.
+func counted(t *testing.T, launcher, starts string) {
+	t.Helper()
+	dir := filepath.Join(filepath.Dir(launcher), "counted")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	// What the launcher does is told by a file beside it.
+	for _, name := range []string{"java", "behaviour.json"} {
+		if err := os.Rename(filepath.Join(filepath.Dir(launcher), name), filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	script := fmt.Sprintf("#!/bin/sh\nprintf . >>%q\nexec %q \"$@\"\n", starts, filepath.Join(dir, "java"))
+	if err := os.WriteFile(launcher, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// diagnostic is standard error without what the command tells while it waits.
+func diagnostic(text string) string {
+	for strings.HasPrefix(text, "starting ") || strings.HasPrefix(text, "waiting ") {
+		_, text, _ = strings.Cut(text, "\n")
+	}
+	return text
+}
+
+// entry is the entry point of a program.
+func entry(t *testing.T, path string) string {
+	t.Helper()
+	f, err := elf.Open(path)
+	if err != nil {
+		t.Skipf("%s is no ELF file: %v", path, err)
+	}
+	defer f.Close()
+	return fmt.Sprintf("0x%x", f.Entry)
 }
 
 // client speaks MCP with a server.

@@ -44,7 +44,7 @@ func (d *Dispatcher) explain(ctx context.Context, spec *tool.Spec, err error) er
 	if errors.As(err, &argument) {
 		return failure(spec.Name, errors.New("a stored value breaks its contract at "+argument.Error()))
 	}
-	d.config.Log.Error("unexplained error", "tool", spec.Name, "error", err)
+	d.config.Log.Warn("unexplained error", "tool", spec.Name, "error", err)
 	return failure(spec.Name, err)
 }
 

@@ -44,6 +44,7 @@ func TestHardLinks(t *testing.T) {
 		{"cpio odc", "cpio", "find in | cpio -o -H odc --quiet > pkg", "in/"},
 		{"xar", "bsdtar", "bsdtar --format xar -cf pkg in", "in/"},
 		{"deb", "dpkg-deb", control + "dpkg-deb -b in pkg", "data.tar.xz!/./"},
+		{"deb without dots", "dpkg-deb", control + "dpkg-deb -b in pkg", "data.tar.xz!/"},
 		{"rpm", "rpmbuild", spec, "./in/"},
 		{"squashfs", "mksquashfs", "mksquashfs in pkg -quiet -noappend", ""},
 		{"iso", "xorriso", "xorriso -outdev pkg -hardlinks on -map in / -commit 2>&1", ""},

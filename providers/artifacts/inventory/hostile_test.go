@@ -242,6 +242,80 @@ func TestDirectoryOfBombs(t *testing.T) {
 	}
 }
 
+// TestSparseTricks: holes of any size cost nothing, and a map that contradicts
+// itself is damage.
+func TestSparseTricks(t *testing.T) {
+	sparse := func(records map[string]string, data string) []byte {
+		var b bytes.Buffer
+		var pax strings.Builder
+		for _, k := range []string{"GNU.sparse.major", "GNU.sparse.minor", "GNU.sparse.name", "GNU.sparse.realsize", "size"} {
+			v, ok := records[k]
+			if !ok {
+				continue
+			}
+			n := len(k) + len(v) + 3
+			for len(fmt.Sprint(n))+len(k)+len(v)+3 != n {
+				n = len(fmt.Sprint(n)) + len(k) + len(v) + 3
+			}
+			fmt.Fprintf(&pax, "%d %s=%s\n", n, k, v)
+		}
+		block := func(kind byte, name string, content string) {
+			h := make([]byte, 512)
+			copy(h, name)
+			copy(h[100:], "0000644\x000000000\x000000000\x00"+fmt.Sprintf("%011o\x00%011o\x00        %c", len(content), 0, kind))
+			copy(h[257:], "ustar\x0000")
+			sum := 0
+			for _, c := range h {
+				sum += int(c)
+			}
+			copy(h[148:], fmt.Sprintf("%06o\x00 ", sum))
+			b.Write(append(h, content...))
+			b.Write(make([]byte, -len(content)&511))
+		}
+		block('x', "PaxHeaders/f", pax.String())
+		block('0', "f", data)
+		block('0', "after", "plain")
+		b.Write(make([]byte, 1024))
+		return b.Bytes()
+	}
+	list := func(lines ...int64) string {
+		text := fmt.Sprintln(len(lines) / 2)
+		for _, n := range lines {
+			text += fmt.Sprintln(n)
+		}
+		return text + strings.Repeat("\x00", -len(text)&511)
+	}
+	with := func(size string) map[string]string {
+		return map[string]string{"GNU.sparse.major": "1", "GNU.sparse.minor": "0", "GNU.sparse.name": "f", "GNU.sparse.realsize": size}
+	}
+	b := bounds
+	b.TotalFloor = 32 << 20
+	// Sound: a hole, then four bytes.
+	got := items(walk(t, written(t, sparse(with("1028"), list(1024, 4)+"data")), inventory.Options{Bounds: b}))
+	if it := got["f"]; it == nil || it.Size != 1028 || it.Status != inventory.Observed && it.Status != inventory.Verified || got["after"] == nil {
+		t.Errorf("%+v", it)
+	}
+	// A hole of an exabyte.
+	res := walk(t, written(t, sparse(with("1152921504606846976"), list(0, 4, 1<<60, 0)+"data")), inventory.Options{Bounds: b})
+	if it := items(res)["f"]; it == nil || it.Status != inventory.NotHashed || res.Bytes > 64<<20 || items(res)["after"] == nil {
+		t.Errorf("%+v, %d bytes read", it, res.Bytes)
+	}
+	for name, data := range map[string][]byte{
+		"behind the end":  sparse(with("1028"), list(1<<40, 4)+"data"),
+		"backwards":       sparse(with("1028"), list(512, 4, 0, 4)+"datadata"),
+		"more than there": sparse(with("4096"), list(0, 2048)+"data"),
+		"negative":        sparse(with("1028"), list(-4, 4)+"data"),
+		"no numbers":      sparse(with("1028"), "one\ntwo\n"+strings.Repeat("\x00", 504)),
+		"no size":         sparse(with("-1"), list(0, 4)+"data"),
+	} {
+		res := walk(t, written(t, data), inventory.Options{Bounds: b, Continue: true})
+		it := items(res)["f"]
+		if n := res.Root.Inside; n == nil || n.Failed == nil && (it == nil || it.Status != inventory.Unreadable && it.Status != inventory.Mismatched) {
+			t.Errorf("%s: %+v, %+v", name, it, n)
+		}
+	}
+}
+
 // TestBomb: content of a thousandfold size is not read to its end.
 func TestBomb(t *testing.T) {
 	bomb := zeros(t, 100<<20)

@@ -45,6 +45,11 @@ func openRoot(path string) (*rootFile, error) {
 	if info, err = f.Stat(); err == nil && !info.Mode().IsRegular() {
 		err = ErrNotRegular
 	}
+	if err == nil && info.Size() == 0 { // what has bytes all the same is made when it is read
+		if n, _ := f.ReadAt(make([]byte, 1), 0); n > 0 {
+			err = ErrNotRegular
+		}
+	}
 	if err != nil {
 		f.Close()
 		return nil, err

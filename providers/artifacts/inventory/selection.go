@@ -20,7 +20,8 @@ func newSelection(paths []string) *selection {
 	}
 	s := &selection{paths: map[string]bool{}, leads: map[string]bool{container.Inside: len(paths) > 0}}
 	for _, p := range paths {
-		s.paths[trim(p)] = false
+		p = normal(p)
+		s.paths[p] = false
 		for i := 0; ; {
 			k := strings.Index(p[i:], container.Inside)
 			if k < 0 {
@@ -34,8 +35,10 @@ func newSelection(paths []string) *selection {
 	return s
 }
 
-// trim drops the slash that archives put behind directories.
-func trim(p string) string {
+// normal drops what is of no account in a logical path: the slash that archives
+// put behind directories, and the dot that they put before names.
+func normal(p string) string {
+	p = strings.ReplaceAll(strings.TrimPrefix(p, "./"), container.Inside+"./", container.Inside)
 	if strings.HasSuffix(p, container.Inside) {
 		return p
 	}
@@ -57,7 +60,8 @@ func (s *selection) wants(path string) bool {
 			found = true
 		}
 	}
-	hit(trim(path))
+	path = normal(path)
+	hit(path)
 	for i := 0; i < len(path); i++ {
 		if path[i] != '/' {
 			continue
@@ -72,7 +76,7 @@ func (s *selection) wants(path string) bool {
 }
 
 // reaches reports whether something in the item is selected.
-func (s *selection) reaches(path string) bool { return s == nil || s.leads[path] }
+func (s *selection) reaches(path string) bool { return s == nil || s.leads[normal(path)] }
 
 // missed are the selected paths that were not found, in the order given.
 func (s *selection) missed(paths []string) []string {
@@ -81,7 +85,7 @@ func (s *selection) missed(paths []string) []string {
 	}
 	var out []string
 	for _, p := range paths {
-		if !s.paths[trim(p)] {
+		if !s.paths[normal(p)] {
 			out = append(out, p)
 		}
 	}

@@ -1,11 +1,8 @@
 package cab
 
 import (
-	"bytes"
 	"fmt"
 	"io"
-
-	"github.com/klauspost/compress/flate"
 
 	"rea/providers/format/codec"
 	"rea/providers/format/container"
@@ -20,7 +17,6 @@ type stream struct {
 	given   int64  // offset in the folder of what is left of out
 	out     []byte // decoded and not yet given
 	history []byte // of the block before
-	inflate io.ReadCloser
 	failed  error
 }
 
@@ -121,14 +117,8 @@ func (s *stream) mszip(data []byte, size int) error {
 	if size > maxBlock || len(data) < 2 || string(data[:2]) != "CK" {
 		return corrupt(s.at, "block %d is no MSZIP block", s.block-1)
 	}
-	in := bytes.NewReader(data[2:])
-	if s.inflate == nil {
-		s.inflate = flate.NewReader(in)
-	} else if err := s.inflate.(flate.Resetter).Reset(in, s.history); err != nil {
-		return err
-	}
-	out := make([]byte, size)
-	if _, err := io.ReadFull(codec.Fence("cab", s.inflate), out); err != nil {
+	out, err := codec.DeflateBlock(data[2:], s.history, size)
+	if err != nil {
 		return &container.Error{Format: "cab", Kind: container.Corrupt, What: fmt.Sprintf("block %d is damaged", s.block-1), Offset: s.at, Err: err}
 	}
 	s.out, s.history = out, out

@@ -149,6 +149,28 @@ func Deflate(r io.Reader) (io.ReadCloser, error) {
 	})
 }
 
+// DeflateBlock decodes a raw deflate stream of exactly size bytes that may refer
+// to the history before it.
+func DeflateBlock(packed, history []byte, size int) ([]byte, error) {
+	rc, err := start("deflate", func() (*inflater, error) {
+		f := inflaters.Get().(*inflater)
+		f.in.Reset(newBytes(packed))
+		return f, f.ReadCloser.(flate.Resetter).Reset(f.in, history)
+	}, func(f *inflater) {
+		f.in.Reset(nil)
+		inflaters.Put(f)
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer rc.Close()
+	out := make([]byte, size)
+	if _, err := io.ReadFull(rc, out); err != nil {
+		return nil, unexpected(err)
+	}
+	return out, nil
+}
+
 // Zlib opens a zlib stream.
 func Zlib(r io.Reader) (io.ReadCloser, error) {
 	return start("zlib", func() (io.ReadCloser, error) { return zlib.NewReader(r) }, nil)

@@ -31,10 +31,16 @@ func (d *Dispatcher) resolve(b *tool.Binding, in wire.Appender) error {
 			}
 			record, *place = retained, retained
 		case *model.EvidenceRecord:
-			if _, err := evidence.Verify(v.AppendJSON(nil)); err != nil {
+			verified, err := evidence.Verify(v.AppendJSON(nil))
+			if err != nil {
 				return integrity(pointerOf(b.Spec, i), err)
 			}
-			record = v
+			// Handlers see the canonical record, as they do of a retained one:
+			// how a caller spells JSON says nothing.
+			if record, err = verified.Decode(); err != nil {
+				return integrity(pointerOf(b.Spec, i), &evidence.IntegrityError{Reason: err.Error()})
+			}
+			*place = record
 		}
 		if e := claims.Check(record); e != nil {
 			return integrity(pointerOf(b.Spec, i), e)

@@ -1,10 +1,12 @@
 package binary_test
 
 import (
+	"errors"
 	"os"
 	"strings"
 	"testing"
 
+	"rea/generated/fault"
 	"rea/generated/tool"
 )
 
@@ -84,6 +86,8 @@ func TestInspectMacho_refusals(t *testing.T) {
 	}
 	if _, _, err := try[tool.InspectMachoOutput](t, "inspect_macho", map[string]any{}); codeOf(err) != "no_target_open" {
 		t.Errorf("without a path: %v", err)
+	} else if e := (*fault.Error)(nil); !errors.As(err, &e) || !strings.Contains(e.Remediation.Action, "path of a file") {
+		t.Errorf("the remedy of a missing path is %+v", err)
 	}
 }
 

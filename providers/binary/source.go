@@ -28,6 +28,9 @@ func (h *Handlers) source(ctx context.Context, path *string) (*source, error) {
 	if path == nil {
 		t, err := h.target(ctx)
 		if err != nil {
+			if fault.CodeOf(err) == fault.NoTargetOpenCode {
+				err = fault.Advise(err, "Give the path of a file, or call open_binary first.")
+			}
 			return nil, err
 		}
 		return &source{Target: t}, nil

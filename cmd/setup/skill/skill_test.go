@@ -2,6 +2,7 @@ package skill
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,8 +31,21 @@ func TestGuideNamesRealThings(t *testing.T) {
 			t.Errorf("the guide names %s, which doesn't exist", m[1])
 		}
 	}
-	if n := strings.Count(strings.TrimPrefix(Text(), guide), "\n- `"); n != tools {
+	_, all, _ := strings.Cut(Text(), "## All tools")
+	if n := strings.Count(all, "\n- `"); n != tools {
 		t.Errorf("the list has %d tools, there are %d", n, tools)
+	}
+}
+
+// TestPathTools holds what the guide says of paths against the inputs.
+func TestPathTools(t *testing.T) {
+	got := PathTools()
+	if !slices.Contains(got, "inspect_artifact") || !slices.Contains(got, "inspect_macho") ||
+		slices.Contains(got, "inspect_binary_layout") || slices.Contains(got, "open_binary") || slices.Contains(got, "import_evidence_bundle") {
+		t.Errorf("the tools that take a path are said to be %q", got)
+	}
+	if text := Text(); strings.Contains(text, "{path") || !strings.Contains(text, list(got)) {
+		t.Error("the guide doesn't list them")
 	}
 }
 

@@ -56,7 +56,7 @@ func NoTargetOpen(d NoTargetOpenDetails, cause error) error {
 		Code:        NoTargetOpenCode,
 		Category:    Unavailable,
 		Message:     plain(d.Tool) + " needs an open target and none is open",
-		Remediation: Remediation{Action: "Call open_binary with the path of the binary first, or give the tool a path where it takes one."},
+		Remediation: Remediation{Action: "Call open_binary with the path of the binary first."},
 		Details:     &d,
 		Cause:       cause,
 	}

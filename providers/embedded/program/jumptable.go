@@ -214,7 +214,6 @@ type tableFinder struct {
 	preds  [][]int32
 	lo, hi uint32 // where targets of unbounded tables of the function may lie
 	trail  []int32
-	tries  int
 	steps  int
 	shapes []shape // the accesses found
 	// bounded: one of them has a bound on both sides
@@ -238,16 +237,9 @@ func (r *recovery) findTable(tf *tableFinder, f *fn, off uint32) *table {
 	if bi < 0 {
 		return nil
 	}
-	tf.tries, tf.steps = 0, 0
-	tf.shapes = tf.shapes[:0]
-	tf.bounded = false
-	for depth := 1; depth <= pathDepth && !tf.bounded && tf.tries < pathTries && tf.steps < pathSteps; depth++ {
-		tf.trail = append(tf.trail[:0], int32(bi))
-		before := len(tf.shapes)
-		r.tryPaths(tf, f, off, depth)
-		if depth > 2 && before > 0 && len(tf.shapes) == before && len(tf.preds[bi]) > 8 {
-			break // a dispatch that many blocks share: what bounds it would stand before it
-		}
+	if open := r.explore(tf, f, off, int32(bi)); open { // what bounds it on one way does not on another
+		tf.shapes = slices.DeleteFunc(tf.shapes, func(s shape) bool { return s.t.bounded })
+		tf.bounded = false
 	}
 	var first *table
 	bounded := slices.ContainsFunc(tf.shapes, func(s shape) bool { return s.t.bounded })
@@ -269,26 +261,41 @@ func (r *recovery) findTable(tf *tableFinder, f *fn, off uint32) *table {
 	return first
 }
 
-// tryPaths evaluates the paths of exactly depth blocks that end in the trail.
-func (r *recovery) tryPaths(tf *tableFinder, f *fn, off uint32, depth int) {
-	if len(tf.trail) == depth {
-		tf.tries++
-		if s, ok := r.evaluate(tf, f, off); ok {
-			tf.keep(s)
+// explore evaluates the paths that lead to the jump at off in block bi, the
+// shortest first; those on which the jump has no bound yet are made longer. It
+// says whether one of them begins at the entry and has none.
+func (r *recovery) explore(tf *tableFinder, f *fn, off uint32, bi int32) (open bool) {
+	tf.steps, tf.shapes, tf.bounded = 0, tf.shapes[:0], false
+	level, tries := [][]int32{{bi}}, 0
+	for depth := 1; depth <= pathDepth && len(level) > 0; depth++ {
+		var next [][]int32
+		before := len(tf.shapes)
+		for _, trail := range level {
+			if tries++; tries > pathTries || tf.steps > pathSteps {
+				return open
+			}
+			tf.trail = trail
+			s, ok := r.evaluate(tf, f, off)
+			if ok {
+				tf.keep(s)
+			}
+			if ok && s.t.bounded && !s.weak {
+				continue
+			}
+			head := trail[len(trail)-1]
+			open = open || ok && !s.t.bounded && f.blocks[head].start == f.entry && len(trail) > 1
+			for _, pr := range tf.preds[head] {
+				if !slices.Contains(trail, pr) && len(next) < pathTries {
+					next = append(next, append(slices.Clone(trail), pr))
+				}
+			}
 		}
-		return
+		if depth > 2 && before > 0 && len(tf.shapes) == before && !tf.bounded && len(tf.preds[bi]) > 8 {
+			break // a dispatch that many blocks share: what bounds it would stand before it
+		}
+		level = next
 	}
-	head := tf.trail[len(tf.trail)-1]
-	for _, pr := range tf.preds[head] {
-		if tf.tries >= pathTries || tf.steps >= pathSteps {
-			return
-		}
-		if !slices.Contains(tf.trail, pr) {
-			tf.trail = append(tf.trail, pr)
-			r.tryPaths(tf, f, off, depth)
-			tf.trail = tf.trail[:len(tf.trail)-1]
-		}
-	}
+	return open
 }
 
 // keep adds a table access to those found, each table once.

@@ -104,7 +104,7 @@ func (d *draft) write(c *client.Client, src []byte, r client.Registration) (afte
 }
 
 // remember makes the record of a file, from which it can be restored: the first
-// bytes that were there before any entry of ours.
+// bytes that were there before setup wrote to it.
 func (d *draft) remember(f *change.File, i Item, r client.Registration, made int) change.Written {
 	w := change.Written{
 		Path: i.Path, Target: f.Target, Subject: i.Subject, Scope: i.Scope,
@@ -114,11 +114,9 @@ func (d *draft) remember(f *change.File, i Item, r client.Registration, made int
 	switch {
 	case known && f.Exists && old.Digest == change.Digest(f.Before):
 		w.Existed, w.Original, w.Made, w.Folders = old.Existed, old.Original, old.Made, old.Folders
-	case r.State != client.Missing:
-		// An entry was there; there is no state without one to go back to.
-		if known {
-			w.Existed, w.Made, w.Folders = old.Existed, old.Made, old.Folders
-		}
+	case known && r.Ours:
+		// Others changed the file behind our entry; there is no state to go back to.
+		w.Existed, w.Made, w.Folders = old.Existed, old.Made, old.Folders
 	case f.Exists:
 		w.Original = change.Digest(f.Before)
 	}

@@ -324,7 +324,16 @@ func TestReplaceTakesOver(t *testing.T) {
 	h.write(".cursor/mcp.json", "{\n  \"mcpServers\": {\n    \"rea\": {\"url\": \"https://example.com\"},\n    \"b\": {}\n  }\n}\n", 0o600)
 	cursor, _ := client.ByID("cursor")
 	h.options.Clients, h.options.Replace = []client.Client{cursor}, true
+	before := h.look()
 	h.apply(h.install())
+	h.options.Server.Env = []client.Variable{{Name: "JAVA_HOME", Value: "/opt/other"}}
+	h.apply(h.install())
+	defer func() {
+		h.apply(h.uninstall())
+		if got := h.look(); got != before {
+			t.Errorf("what was replaced didn't come back:\n%s\nwant\n%s", got, before)
+		}
+	}()
 	got := h.read(".cursor/mcp.json")
 	if strings.Contains(got, "example.com") || !strings.Contains(got, `"b": {},`) || !strings.Contains(got, h.options.Server.Command) {
 		t.Errorf("%s", got)

@@ -111,9 +111,16 @@ func (d *draft) takeOut(i *Item, c client.Client, f *change.File, r client.Regis
 			i.Action, i.Reason, f.Delete = Remove, "the file was made by rea and holds nothing else", true
 			return
 		}
-		if before, err := d.State.Backup(w.Original); err == nil {
+		// An entry from before that starts this program goes, too: nothing is to
+		// start it any more.
+		if before, err := d.State.Backup(w.Original); err == nil && !c.Examine(before, r.Location, d.Server).Ours {
 			f.After = before
 			return
+		}
+	}
+	if known && w.Original != "" {
+		if before, err := d.State.Backup(w.Original); err == nil && c.Examine(before, r.Location, d.Server).State != client.Missing {
+			i.Reason = "the entry from before is kept in " + d.State.BackupFile(w.Original)
 		}
 	}
 	file, l, err := c.Open(f.After, r.Location)
@@ -126,8 +133,7 @@ func (d *draft) takeOut(i *Item, c client.Client, f *change.File, r client.Regis
 		i.Reason = oneLine(err)
 		return
 	}
-	i.Action = Remove
-	f.After = after
+	i.Action, f.After = Remove, after
 	if known && !w.Existed && string(after) == leftover(c, l, d.Server, w.Made) {
 		i.Reason, f.Delete = "the file was made by rea and holds nothing else", true
 	}

@@ -70,15 +70,14 @@ func (a *analysis) drawBundles(file int) {
 func (u *unit) joined() bool {
 	joins := false
 	for i := range u.bundles {
-		switch u.bundles[i].Bundler {
-		case bundle.Joined:
+		b := &u.bundles[i]
+		if b.Bundler == bundle.Joined {
 			return false
-		case bundle.Rollup, bundle.Esbuild, bundle.Rolldown:
-			joins = true
-			for j := range u.bundles[i].Modules {
-				if k := u.bundles[i].Modules[j].Kind; k == bundle.Region || k == bundle.Mapped {
-					return false
-				}
+		}
+		joins = joins || b.Joins
+		for j := range b.Modules {
+			if k := b.Modules[j].Kind; b.Joins && (k == bundle.Region || k == bundle.Mapped) {
+				return false
 			}
 		}
 	}

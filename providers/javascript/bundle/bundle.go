@@ -91,6 +91,8 @@ type Bundle struct {
 	Modules []Module
 	Entries []string // ids of modules that are run at start
 	Chunks  []string
+	// Joins: code outside of the modules is other modules, in one scope.
+	Joins bool
 }
 
 // A Role of a name in a module wrapper.
@@ -279,6 +281,9 @@ func (d *detector) functions(table parse.Ref, each func(key string, keyed, value
 // wrapped makes a module of a function.
 func (d *detector) wrapped(id string, at, fn parse.Ref) Module {
 	m := Module{ID: id, Kind: Wrapped, At: d.span(at), Func: fn, Source: d.body(fn)}
+	if !contains(m.At, m.Source) { // a broken text
+		m.Source = parse.Span{Start: m.At.End, End: m.At.End}
+	}
 	if looksLikePath(id) {
 		m.Path = id
 	}
@@ -325,6 +330,10 @@ func looksLikePath(id string) bool {
 
 func (d *detector) add(b Bundle) {
 	if len(b.Modules) > 0 {
+		switch b.Bundler {
+		case Rollup, Esbuild, Rolldown:
+			b.Joins = true
+		}
 		d.found.Bundles = append(d.found.Bundles, b)
 	}
 }

@@ -25,11 +25,7 @@ func (f *File) Split(found *Found, places []Place, paths []string) {
 	s := splitter{detector: d, places: places, paths: paths}
 	joins := true
 	for i := range found.Bundles {
-		switch b := &found.Bundles[i]; b.Bundler {
-		case Rollup, Esbuild, Rolldown, Parcel:
-		default:
-			joins = false
-		}
+		joins = joins && found.Bundles[i].Joins
 	}
 	for i := range found.Bundles {
 		s.bundle(&found.Bundles[i])
@@ -197,12 +193,13 @@ func (s *splitter) heads(r parse.Ref) (list []parse.Ref) {
 // file.
 func (s *splitter) stretches(units []parse.Ref, owner int, in parse.Span) (list []stretch) {
 	next := s.placeAt(in.Start)
-	var done, last uint32 // where the unit before ended, and the one before that had a source
+	done := uint32(0) // where the unit before ended
 	for _, r := range units {
 		at := s.span(r)
 		if !contains(in, at) {
 			continue
 		}
+		at = s.stretched(r, at)
 		at.Start = max(at.Start, done)
 		for next < len(s.places) && s.places[next].At < at.Start {
 			next++
@@ -217,10 +214,6 @@ func (s *splitter) stretches(units []parse.Ref, owner int, in parse.Span) (list 
 		if best < 0 {
 			continue
 		}
-		if up := s.Parents[r]; s.First(up) == r && (s.Kind(up) == parse.VarDecl || s.Kind(up) == parse.Sequence) {
-			at.Start = max(s.At(up).Start, last)
-		}
-		last = at.End
 		if n := len(list); n > 0 && list[n-1].source == best {
 			list[n-1].at.End = at.End
 		} else {
@@ -228,6 +221,29 @@ func (s *splitter) stretches(units []parse.Ref, owner int, in parse.Span) (list 
 		}
 	}
 	return list
+}
+
+// stretched is the range of a unit; the first and the last in a declaration or a
+// sequence have its begin and its end.
+func (s *splitter) stretched(r parse.Ref, at parse.Span) parse.Span {
+	up := s.Parents[r]
+	whole := s.span(up)
+	switch s.Kind(up) {
+	case parse.VarDecl:
+	case parse.Sequence:
+		if s.Kind(s.Parents[up]) == parse.ExprStmt {
+			whole = s.span(s.Parents[up])
+		}
+	default:
+		return at
+	}
+	if s.First(up) == r {
+		at.Start = whole.Start
+	}
+	if s.Next(r) == 0 {
+		at.End = whole.End
+	}
+	return at
 }
 
 func (s *splitter) placeAt(at uint32) int {

@@ -46,7 +46,7 @@ func (d *detector) registrations() {
 	for _, r := range d.registered {
 		b := by[r.bundler]
 		if b == nil {
-			b = &Bundle{Bundler: r.bundler, Basis: "calls that register modules one by one"}
+			b = &Bundle{Bundler: r.bundler, Basis: "calls that register modules one by one", Joins: r.bundler == Parcel}
 			by[r.bundler] = b
 			order = append(order, r.bundler)
 		}

@@ -214,3 +214,14 @@ func TestFast(t *testing.T) {
 	}
 	t.Log(best)
 }
+
+// TestHomeIsTheProject holds that one file is told of once.
+func TestHomeIsTheProject(t *testing.T) {
+	o := options(t, nil)
+	o.Host.Project = o.Host.Home
+	o.write(t, ".cursor/mcp.json", `{"mcpServers": {"rea": {"command": "/nowhere/rea", "args": ["mcp"]}}}`)
+	r := Look(t.Context(), o)
+	if len(r.Problems) != 1 || !strings.Contains(r.Problems[0], "Cursor") {
+		t.Errorf("problems %q", r.Problems)
+	}
+}

@@ -119,6 +119,9 @@ func (r *Report) clients(ctx context.Context, o Options) {
 			if !ok || scope == client.Project && !o.Host.Exists(l.File) {
 				continue
 			}
+			if user, ok := c.Location(o.Host, client.User); ok && scope == client.Project && same(user.File, l.File) {
+				continue // the project is the home folder
+			}
 			reg := c.Inspect(l, o.Server)
 			if scope == client.Local && (reg.State == client.Missing || reg.Malformed) {
 				continue // the user's registration has told of the file
@@ -127,6 +130,16 @@ func (r *Report) clients(ctx context.Context, o Options) {
 		}
 		r.Clients = append(r.Clients, out)
 	}
+}
+
+// same tells that two paths lead to one file.
+func same(a, b string) bool {
+	first, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	second, err := os.Stat(b)
+	return err == nil && os.SameFile(first, second)
 }
 
 func registration(ctx context.Context, r client.Registration, o Options) Registration {

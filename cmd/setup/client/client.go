@@ -28,6 +28,7 @@ type Client struct {
 	dialect  dialect
 	seed     map[Scope]string // of a file that is made
 	env      []Variable
+	strict   bool             // reads JSON without comments and trailing commas
 	skills   map[Scope]string // folder of skills: below the home or the project
 }
 

@@ -255,3 +255,27 @@ func TestLocalScope(t *testing.T) {
 		}
 	}
 }
+
+// TestStrictReaders holds that what a client can't read is not called healthy,
+// and that others may have it.
+func TestStrictReaders(t *testing.T) {
+	for src, where := range map[string]string{
+		"{\n  // mine\n}\n":                                         "line 2, column 3: a comment",
+		"{\"a\": [1, 2,\n]}":                                        "line 1, column 12: a comma",
+		"{\"a\": {\"b\": 1, }, \"c\": 2}":                           "line 1, column 14: a comma",
+		"{\"mcpServers\": {},\n}":                                   "line 1, column 18: a comma",
+		"{\"mcpServers\": {}} /* end */":                            "line 1, column 20: a comment",
+		"{\"a\": [], \"b\": {}, \"c\": \"// [,] {,}\", \"d\": [1]}": "",
+		"\ufeff{}": "", "": "", " \n": "",
+	} {
+		for id, strict := range map[string]bool{"claude-desktop": true, "claude-code": true, "vscode": false, "zed": false} {
+			c, _ := ByID(id)
+			l, _ := c.Location(host("linux", "/h", nil), User)
+			r := c.Examine([]byte(src), l, Server{Command: "/rea"})
+			want := strict && where != ""
+			if (r.State == Invalid) != want || want && (!strings.Contains(r.Reason, where) || !strings.Contains(r.Reason, "which "+c.Name+" doesn't read")) {
+				t.Errorf("%s, %q: %s, %s", id, src, r.State, r.Reason)
+			}
+		}
+	}
+}

@@ -12,7 +12,7 @@ const restart = "Start it again to load the server."
 
 func claudeCode() Client {
 	return Client{
-		ID: "claude-code", Name: "Claude Code", Format: config.JSON,
+		ID: "claude-code", Name: "Claude Code", strict: true, Format: config.JSON,
 		After:    "Start a new session; /mcp lists the servers. A project's servers are used once you approve them.",
 		programs: []string{"claude"},
 		marks:    func(h Host) []string { return []string{h.or("CLAUDE_CONFIG_DIR", h.home(".claude"))} },
@@ -31,7 +31,7 @@ func claudeCode() Client {
 
 func claudeDesktop() Client {
 	return Client{
-		ID: "claude-desktop", Name: "Claude Desktop", Format: config.JSON, After: restart,
+		ID: "claude-desktop", Name: "Claude Desktop", strict: true, Format: config.JSON, After: restart,
 		apps:  []string{"Claude.app"},
 		marks: func(h Host) []string { return []string{h.join(h.config(), "Claude")} },
 		user:  func(h Host) []string { return []string{h.join(h.config(), "Claude/claude_desktop_config.json")} },
@@ -145,7 +145,7 @@ func kimi() Client {
 
 func kimiCLI() Client {
 	return Client{
-		ID: "kimi-cli", Name: "Kimi CLI", Format: config.JSON, After: "Start a new session.",
+		ID: "kimi-cli", Name: "Kimi CLI", strict: true, Format: config.JSON, After: "Start a new session.",
 		marks:  func(h Host) []string { return []string{h.or("KIMI_SHARE_DIR", h.home(".kimi"))} },
 		user:   func(h Host) []string { return []string{h.join(h.or("KIMI_SHARE_DIR", h.home(".kimi")), "mcp.json")} },
 		path:   edit.Keys("mcpServers", EntryName),

@@ -101,7 +101,17 @@ func (c *Client) Open(src []byte, l Location) (config.File, Location, error) {
 		}
 	}
 	f, err := config.Open(c.Format, src, l.Path)
-	return f, l, err
+	if err == nil && c.strict {
+		var at *edit.Error
+		if errors.As(config.Standard(f, src), &at) {
+			at.Reason += ", which " + c.Name + " doesn't read"
+			err = at
+		}
+	}
+	if err != nil {
+		return nil, l, err
+	}
+	return f, l, nil
 }
 
 // Read reads a regular file that is not too large.

@@ -5,6 +5,7 @@ package config
 
 import (
 	"fmt"
+	"unicode/utf8"
 
 	"rea/cmd/setup/config/edit"
 	"rea/cmd/setup/config/jsonc"
@@ -52,6 +53,17 @@ func Open(format Format, src []byte, path edit.Path) (File, error) {
 	if len(src) > limit {
 		return nil, fmt.Errorf("the file is larger than %d bytes", limit)
 	}
+	f, err := parse(format, src, path)
+	if err == nil {
+		err = encoded(src)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func parse(format Format, src []byte, path edit.Path) (File, error) {
 	switch format {
 	case JSON:
 		return opened(jsonc.Open(src, path))
@@ -61,6 +73,32 @@ func Open(format Format, src []byte, path edit.Path) (File, error) {
 		return opened(yaml.Open(src, path))
 	}
 	return nil, fmt.Errorf("%s is not a format", format)
+}
+
+// Standard tells of the first thing in a JSON file that JSON itself doesn't
+// have, though many readers of settings accept it: an *[edit.Error], or nil.
+func Standard(f File, src []byte) error {
+	if f, ok := f.(*jsonc.File); ok {
+		if x := f.Beyond(); x != nil {
+			return edit.Errorf(src, x.Offset, "%s", x.What)
+		}
+	}
+	return nil
+}
+
+// encoded finds the first byte that is not UTF-8.
+func encoded(src []byte) error {
+	if utf8.Valid(src) {
+		return nil
+	}
+	i := 0
+	for {
+		r, n := utf8.DecodeRune(src[i:])
+		if r == utf8.RuneError && n <= 1 {
+			return edit.Errorf(src, i, "a byte that is not UTF-8")
+		}
+		i += n
+	}
 }
 
 // opened keeps a nil pointer from becoming a File that is not nil.

@@ -94,6 +94,7 @@ func TestMalformed(t *testing.T) {
 		{"json_utf16", "json", "\xff\xfe{\x00}\x00", 1, 1, "UTF-16"},
 		{"json_column_counts_characters", "json", "{\"é\": ?}", 1, 7, "value"},
 		{"json_bom_is_no_column", "json", "\xef\xbb\xbf{\"e\": ?}", 1, 7, "value"},
+		{"json_not_utf8", "json", "{\"a\":\n \"x\xe9\"}", 2, 4, "UTF-8"},
 		{"json_too_deep", "json", strings.Repeat("[", 100000), 1, 514, "nested"},
 		{"toml_no_value", "toml", "a = \nb = 1\n", 1, 5, "value"},
 		{"toml_twice", "toml", "a = 1\nb = 2\na = 3\n", 3, 1, "defined twice"},

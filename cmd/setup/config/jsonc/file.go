@@ -19,7 +19,18 @@ type File struct {
 	eol   string
 	unit  string // of indentation
 	dense bool   // no line breaks, no spaces
+
+	beyond *Extension
 }
+
+// An Extension is something that JSON itself doesn't have.
+type Extension struct {
+	Offset int
+	What   string
+}
+
+// Beyond is the first Extension of the file, nil for none.
+func (f *File) Beyond() *Extension { return f.beyond }
 
 // Open reads a file to edit the entry at path. It fails with a *[edit.Error].
 func Open(src []byte, path edit.Path) (*File, error) {
@@ -46,6 +57,7 @@ func Open(src []byte, path edit.Path) (*File, error) {
 		return nil, p.failf(p.at, "%s behind the end of the value", p.seen())
 	}
 	f.root = &root
+	f.beyond = p.beyond
 	if err := f.walk(); err != nil {
 		return nil, err
 	}

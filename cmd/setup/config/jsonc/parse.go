@@ -53,6 +53,15 @@ type parser struct {
 	src  []byte
 	at   int
 	path edit.Path
+	// beyond is the first thing that JSON itself doesn't have.
+	beyond *Extension
+}
+
+// extends notes a comment or a trailing comma.
+func (p *parser) extends(offset int, what string) {
+	if p.beyond == nil {
+		p.beyond = &Extension{offset, what}
+	}
 }
 
 func (p *parser) failf(offset int, format string, args ...any) error {
@@ -70,6 +79,7 @@ func (p *parser) space() error {
 			if !ok {
 				return p.failf(p.at, "a comment that doesn't end, or a / outside a comment")
 			}
+			p.extends(p.at, "a comment")
 			p.at = end
 		default:
 			return nil
@@ -240,15 +250,24 @@ func escape(b []byte) int {
 	return 0
 }
 
+// trailing notes the comma at offset, if there is one, as the last thing of a
+// collection. A comment behind it came to notice before it and is kept.
+func (p *parser) trailing(offset int) {
+	if offset >= 0 {
+		p.extends(offset, "a comma with nothing behind it")
+	}
+}
+
 // skipObject reads an object of which nothing is kept.
 func (p *parser) skipObject(depth int) error {
-	comma := true
+	comma, trailing := true, -1
 	for p.at++; ; {
 		if err := p.space(); err != nil {
 			return err
 		}
 		switch {
 		case p.at < len(p.src) && p.src[p.at] == '}':
+			p.trailing(trailing)
 			p.at++
 			return nil
 		case !comma:
@@ -263,7 +282,9 @@ func (p *parser) skipObject(depth int) error {
 		if err := p.space(); err != nil {
 			return err
 		}
+		trailing = -1
 		if comma = p.at < len(p.src) && p.src[p.at] == ','; comma {
+			trailing = p.at
 			p.at++
 		}
 	}
@@ -296,6 +317,9 @@ func (p *parser) object(step, depth int) (*object, error) {
 			return nil, err
 		}
 		if p.at < len(p.src) && p.src[p.at] == '}' {
+			if n := len(o.members); n > 0 {
+				p.trailing(o.members[n-1].comma)
+			}
 			o.close = p.at
 			p.at++
 			return o, nil
@@ -331,7 +355,7 @@ func (p *parser) object(step, depth int) (*object, error) {
 
 func (p *parser) array(step, depth int) ([]value, error) {
 	var items []value
-	open, comma := p.at, true
+	open, comma, trailing := p.at, true, -1
 	for p.at++; ; {
 		if err := p.space(); err != nil {
 			return nil, err
@@ -340,6 +364,7 @@ func (p *parser) array(step, depth int) ([]value, error) {
 		case p.at >= len(p.src):
 			return nil, p.failf(open, "a list that doesn't end")
 		case p.src[p.at] == ']':
+			p.trailing(trailing)
 			p.at++
 			return items, nil
 		case !comma:
@@ -359,8 +384,9 @@ func (p *parser) array(step, depth int) ([]value, error) {
 		if err := p.space(); err != nil {
 			return nil, err
 		}
-		comma = p.at < len(p.src) && p.src[p.at] == ','
-		if comma {
+		trailing = -1
+		if comma = p.at < len(p.src) && p.src[p.at] == ','; comma {
+			trailing = p.at
 			p.at++
 		}
 	}

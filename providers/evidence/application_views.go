@@ -125,6 +125,8 @@ func (p *program) item(node int) *model.ApplicationItem {
 // bundles, groups of them, and original sources.
 type applicationModules struct{}
 
+func (applicationModules) takes() selectors { return selectors{offset: true} }
+
 func (applicationModules) read(result map[string]jsontext.Value, in *tool.InspectAnalysisViewInput) (*facts, error) {
 	p, err := readProgram(result)
 	if err != nil {
@@ -155,6 +157,8 @@ func pageOf(n int, in *tool.InspectAnalysisViewInput, before string, row func(b 
 // applicationModule is the view of one module: what it is, and by pages how it
 // is joined to what is around it.
 type applicationModule struct{}
+
+func (applicationModule) takes() selectors { return selectors{name: true, node: true, offset: true} }
 
 func (applicationModule) read(result map[string]jsontext.Value, in *tool.InspectAnalysisViewInput) (*facts, error) {
 	p, err := readProgram(result)
@@ -214,9 +218,15 @@ const maxCandidates = 20
 func (p *program) find(in *tool.InspectAnalysisViewInput) (int, error) {
 	if in.NodeID != nil {
 		for _, i := range p.modules {
-			if p.graph.Nodes[i].ID == *in.NodeID {
-				return i, nil
+			if p.graph.Nodes[i].ID != *in.NodeID {
+				continue
 			}
+			if names := p.names(i); in.Name != nil && !slices.Contains(names, *in.Name) && !slices.ContainsFunc(names, endsWith(*in.Name)) {
+				return 0, fault.InvalidRequest(fault.InvalidRequestDetails{
+					Pointer: "/name", Keyword: "not", Expected: fmt.Sprintf("a name of the module that node_id selects, such as %s, or no name", quote(p.shown(i))),
+				}, nil)
+			}
+			return i, nil
 		}
 		return 0, fault.Advise(fault.NameNotFound(fault.NameNotFoundDetails{Name: *in.NodeID, Nearest: []string{}}, nil), listModules)
 	}
@@ -225,7 +235,7 @@ func (p *program) find(in *tool.InspectAnalysisViewInput) (int, error) {
 	}
 	found := p.named(func(s string) bool { return s == *in.Name })
 	if len(found) == 0 {
-		found = p.named(func(s string) bool { return strings.HasSuffix(s, "/"+*in.Name) })
+		found = p.named(endsWith(*in.Name))
 	}
 	switch len(found) {
 	case 0:
@@ -245,6 +255,21 @@ func (p *program) find(in *tool.InspectAnalysisViewInput) (int, error) {
 	return 0, fault.InvalidRequest(fault.InvalidRequestDetails{
 		Pointer: "/node_id", Keyword: "required", Expected: fmt.Sprintf("one of the %d modules named %q: %s", len(found), *in.Name, strings.Join(candidates, ", ")),
 	}, nil)
+}
+
+// endsWith reports of a path whether its last parts are a name.
+func endsWith(name string) func(string) bool {
+	return func(path string) bool { return strings.HasSuffix(path, "/"+name) }
+}
+
+// shown is a name of a module for texts.
+func (p *program) shown(node int) string {
+	for _, name := range p.names(node) {
+		if name != "" {
+			return name
+		}
+	}
+	return p.graph.Nodes[node].ID
 }
 
 // names of a module.
@@ -288,6 +313,8 @@ func (p *program) nearest(name string) []string {
 // applicationSummary is the view of an application as a whole: what it is, how
 // much of everything there is, and what was not read.
 type applicationSummary struct{}
+
+func (applicationSummary) takes() selectors { return selectors{} }
 
 // maxGaps bounds those that a summary shows.
 const maxGaps = 100

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -36,6 +37,9 @@ func (h *Handlers) InspectAnalysisView(ctx context.Context, in *tool.InspectAnal
 		return nil, fault.InvalidRequest(fault.InvalidRequestDetails{
 			Pointer: "/view", Keyword: "enum", Expected: "a view of " + record.Operation + ": " + strings.Join(viewNames(views), ", "),
 		}, nil)
+	}
+	if err := unused(v, in); err != nil {
+		return nil, err
 	}
 	if err := checkShape(record); err != nil {
 		return nil, err
@@ -96,12 +100,35 @@ func parentLimitations(record *model.EvidenceRecord, view model.AnalysisView) []
 	}
 	out := []string{}
 	for i, l := range record.Limitations {
+		if ofAnother(record.Operation, view, l) {
+			continue
+		}
 		if room -= len(l); room < 0 {
 			return append(out, fmt.Sprintf("%d more limitations of the analysis apply; %s", len(record.Limitations)-i, where))
 		}
 		out = append(out, l)
 	}
 	return out
+}
+
+// ofAnother reports whether a limitation, which begins with the name of a list,
+// is about another one than the view shows.
+func ofAnother(operation string, view model.AnalysisView, limitation string) bool {
+	about, _, named := strings.Cut(limitation, ": ")
+	if !named || view == model.AnalysisViewSummary {
+		return false
+	}
+	summary, ok := viewsOf[operation][model.AnalysisViewSummary].(overview)
+	if !ok || !slices.Contains(summary.lists, page(about)) {
+		return false
+	}
+	switch shown := viewsOf[operation][view].(type) {
+	case page:
+		return about != string(shown)
+	case row:
+		return about != string(shown.list)
+	}
+	return true
 }
 
 func digest(value jsontext.Value) (string, error) {
@@ -136,6 +163,31 @@ func unavailable(unit model.AnalysisViewResultUnit, reason string) *facts {
 // A view reads facts out of a result.
 type view interface {
 	read(result map[string]jsontext.Value, in *tool.InspectAnalysisViewInput) (*facts, error)
+	takes() selectors
+}
+
+// selectors say which arguments a view makes use of.
+type selectors struct{ name, node, offset bool }
+
+// unused refuses an argument that the view would not look at: its answer would
+// not be the one that was asked for.
+func unused(v view, in *tool.InspectAnalysisViewInput) error {
+	takes := v.takes()
+	for _, a := range []struct {
+		pointer, what string
+		unused        bool
+	}{
+		{"/name", "name", in.Name != nil && !takes.name},
+		{"/node_id", "node_id", in.NodeID != nil && !takes.node},
+		{"/offset", "offset", in.Offset != 0 && !takes.offset},
+	} {
+		if a.unused {
+			return fault.InvalidRequest(fault.InvalidRequestDetails{
+				Pointer: a.pointer, Keyword: "not", Expected: fmt.Sprintf("no %s, which view %s does not take", a.what, in.View),
+			}, nil)
+		}
+	}
+	return nil
 }
 
 // object reads the members of a JSON object, leaving the values as they are.
@@ -200,16 +252,23 @@ func integer(value jsontext.Value) *int64 {
 	return &n
 }
 
-// reasonFor is why a facet is unavailable, "" when it is not.
+// reasonFor is why a facet is unavailable and what to do about it, "" when it is
+// not.
 func reasonFor(facet map[string]jsontext.Value) string {
-	if text(facet["state"]) == "unavailable" {
-		return text(facet["reason"])
+	if text(facet["state"]) != "unavailable" {
+		return ""
 	}
-	return ""
+	reason := text(facet["reason"])
+	if way := text(facet["remediation"]); way != "" {
+		reason += ". " + way
+	}
+	return reason
 }
 
 // members are the view of single members, together.
 type members []string
+
+func (members) takes() selectors { return selectors{} }
 
 func (m members) read(result map[string]jsontext.Value, _ *tool.InspectAnalysisViewInput) (*facts, error) {
 	out := []byte{'{'}
@@ -233,6 +292,8 @@ type overview struct {
 	members members
 	lists   []page
 }
+
+func (overview) takes() selectors { return selectors{} }
 
 func (o overview) read(result map[string]jsontext.Value, in *tool.InspectAnalysisViewInput) (*facts, error) {
 	f, err := o.members.read(result, in)
@@ -263,6 +324,8 @@ func (o overview) read(result map[string]jsontext.Value, in *tool.InspectAnalysi
 // member is the view of one member that may be unavailable.
 type member string
 
+func (member) takes() selectors { return selectors{} }
+
 func (m member) read(result map[string]jsontext.Value, _ *tool.InspectAnalysisViewInput) (*facts, error) {
 	value, ok := result[string(m)]
 	if !ok || value.Kind() == 'n' {
@@ -284,10 +347,15 @@ func (m member) read(result map[string]jsontext.Value, _ *tool.InspectAnalysisVi
 // as items, with total and offset.
 type page string
 
+func (page) takes() selectors { return selectors{offset: true} }
+
 func (p page) read(result map[string]jsontext.Value, in *tool.InspectAnalysisViewInput) (*facts, error) {
 	list, err := p.list(result)
 	if err != nil || list.unavailable != "" {
 		return unavailable(model.AnalysisViewResultUnitRows, list.unavailable), err
+	}
+	if list.empty() {
+		return unavailable(model.AnalysisViewResultUnitRows, p.missing(list)), nil
 	}
 	held := int64(len(list.rows))
 	// offset counts the rows of the whole list, of which the record holds those
@@ -300,7 +368,7 @@ func (p page) read(result map[string]jsontext.Value, in *tool.InspectAnalysisVie
 		total:    list.total,
 		offset:   list.start + start,
 		returned: end - start,
-		complete: list.start == 0 && list.total != nil && *list.total == held,
+		complete: list.whole(),
 	}
 	if end < held {
 		next := list.start + end
@@ -310,6 +378,14 @@ func (p page) read(result map[string]jsontext.Value, in *tool.InspectAnalysisVie
 		f.limitation = "the record holds rows " + span(list.start, held) + " of " + string(p) + "; repeat the analysis with another offset for the others"
 	}
 	return f, nil
+}
+
+// missing is why a list of which rows exist has none in the record.
+func (p page) missing(l list) string {
+	if l.total == nil {
+		return "the analysis recorded no rows of " + string(p) + ", and not how many there are; repeat it with a larger limit"
+	}
+	return fmt.Sprintf("the analysis recorded none of the %d rows of %s; repeat it with a larger limit and a smaller offset", *l.total, p)
 }
 
 func span(start, n int64) string {
@@ -322,6 +398,14 @@ type list struct {
 	total       *int64
 	unavailable string
 }
+
+// whole reports whether the record holds all rows.
+func (l list) whole() bool {
+	return l.start == 0 && l.total != nil && *l.total == int64(len(l.rows))
+}
+
+// empty reports whether the record holds nothing of rows that may exist.
+func (l list) empty() bool { return len(l.rows) == 0 && !l.whole() }
 
 func (p page) list(result map[string]jsontext.Value) (l list, err error) {
 	value, ok := result[string(p)]
@@ -367,6 +451,8 @@ type row struct {
 	view model.AnalysisView // of the whole list
 }
 
+func (row) takes() selectors { return selectors{name: true, offset: true} }
+
 func (r row) read(result map[string]jsontext.Value, in *tool.InspectAnalysisViewInput) (*facts, error) {
 	if in.Name == nil {
 		return nil, fault.InvalidRequest(fault.InvalidRequestDetails{
@@ -375,9 +461,11 @@ func (r row) read(result map[string]jsontext.Value, in *tool.InspectAnalysisView
 	}
 	list, err := r.list.list(result)
 	if err != nil || list.unavailable != "" {
-		return unavailable(model.AnalysisViewResultUnitValue, list.unavailable), err
+		return unavailable(model.AnalysisViewResultUnitRows, list.unavailable), err
 	}
-	held := list.start == 0 && list.total != nil && *list.total == int64(len(list.rows))
+	if list.empty() {
+		return unavailable(model.AnalysisViewResultUnitRows, r.list.missing(list)), nil
+	}
 	var found []jsontext.Value
 	nearest := nearestNames{wanted: *in.Name}
 	for _, item := range list.rows {
@@ -391,19 +479,41 @@ func (r row) read(result map[string]jsontext.Value, in *tool.InspectAnalysisView
 		}
 		nearest.add(name)
 	}
-	if len(found) == 0 {
-		action := fmt.Sprintf("View %s lists the names of the %s, by pages with offset and limit.", r.view, r.list)
-		if !held {
-			action += " The record does not hold all of them; repeat the analysis for the others."
+	switch {
+	case len(found) > 0:
+		f := pageOf(len(found), in, "", func(b []byte, i int) []byte { return append(b, found[i]...) })
+		if f.complete = list.whole(); !f.complete {
+			f.limitation = fmt.Sprintf("the record holds %d of %d %s; others may have the name, too", len(list.rows), *list.total, r.list)
 		}
-		return nil, fault.Advise(fault.NameNotFound(fault.NameNotFoundDetails{Name: *in.Name, Nearest: nearest.names()}, nil), action)
+		return f, nil
+	case list.whole():
+		return nil, fault.Advise(fault.NameNotFound(fault.NameNotFoundDetails{Name: *in.Name, Nearest: nearest.names()}, nil),
+			fmt.Sprintf("View %s lists the names of the %s, by pages with offset and limit.", r.view, r.list))
 	}
-	n := int64(len(found))
-	return &facts{value: join(found), unit: model.AnalysisViewResultUnitRows, total: &n, returned: n, complete: held}, nil
+	// Nothing is known of the rows that the record does not hold.
+	reason := fmt.Sprintf("%s is not among the %d of %d %s that the record holds", quote(*in.Name), len(list.rows), *list.total, r.list)
+	if names := nearest.names(); len(names) > 0 {
+		for i := range names {
+			names[i] = quote(names[i])
+		}
+		reason += ", of which the nearest are " + strings.Join(names, ", ")
+	}
+	return unavailable(model.AnalysisViewResultUnitRows, reason+fmt.Sprintf("; repeat the analysis with a larger %s_limit", r.view[:len(r.view)-1])), nil
+}
+
+// quote is a name for a text, cut to a readable length.
+func quote(name string) string {
+	const shown = 200
+	if len(name) > shown {
+		name = strings.ToValidUTF8(name[:shown], "") + "…"
+	}
+	return strconv.Quote(name)
 }
 
 // code is the view of a text that is paged by UTF-16 code units.
 type code string
+
+func (code) takes() selectors { return selectors{offset: true} }
 
 func (c code) read(result map[string]jsontext.Value, in *tool.InspectAnalysisViewInput) (*facts, error) {
 	value, ok := result[string(c)]

@@ -86,6 +86,12 @@ func TestAnApplicationThroughAClient(t *testing.T) {
 		if !bytes.Equal(marshal(t, at(t, one, "normalized_result", "facts", "module")), marshal(t, m)) {
 			t.Errorf("the module %v is another in its own view", m["node_id"])
 		}
+		call(t, s, "inspect_analysis_view", object{"analysis": source, "view": "module", "node_id": m["node_id"], "name": "src/main/store.js"})
+		other, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "inspect_analysis_view", Arguments: object{"analysis": source, "view": "module", "node_id": m["node_id"], "name": "main.js"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkError(t, "inspect_analysis_view", other, "invalid_request")
 	}
 	if found != 2 { // the module of the bundle, and the original that the map names
 		t.Errorf("%d modules are %s", found, "store.js")

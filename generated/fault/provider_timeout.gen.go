@@ -11,6 +11,8 @@ type ProviderTimeoutDetails struct {
 	ProviderID string
 	TimeoutMs  int64
 	Phase      string
+	// The environment variable that bounds the time, when one does.
+	Setting *string
 }
 
 // AppendJSON appends the object.
@@ -21,6 +23,10 @@ func (v *ProviderTimeoutDetails) AppendJSON(b []byte) []byte {
 	b = wire.AppendInt(b, v.TimeoutMs)
 	b = append(b, `,"phase":`...)
 	b = wire.AppendString(b, v.Phase)
+	if v.Setting != nil {
+		b = append(b, `,"setting":`...)
+		b = wire.AppendString(b, *v.Setting)
+	}
 	return append(b, `}`...)
 }
 
@@ -49,8 +55,12 @@ func (v *ProviderTimeoutDetails) DecodeJSON(d *wire.Decoder) error {
 		case "phase":
 			has[2] = true
 			err = d.String(&v.Phase)
+		case "setting":
+			err = wire.Pointer(d, &v.Setting, func(v *string, d *wire.Decoder) error {
+				return d.String(v)
+			})
 		default:
-			err = d.Unknown(name, "provider_id, timeout_ms, phase")
+			err = d.Unknown(name, "provider_id, timeout_ms, phase, setting")
 		}
 		if err != nil {
 			return err
@@ -78,7 +88,7 @@ func ProviderTimeout(d ProviderTimeoutDetails, cause error) error {
 		Category:    Timeout,
 		Message:     "engine " + plain(d.ProviderID) + " did not answer within " + shown(d.TimeoutMs) + " ms",
 		Retryable:   true,
-		Remediation: Remediation{Action: "Close and reopen the target, then retry with a longer deadline."},
+		Remediation: Remediation{Action: "Ask for less at once; the engine may stay busy with this question for a while."},
 		Details:     &d,
 		Cause:       cause,
 	}

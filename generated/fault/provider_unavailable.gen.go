@@ -7,7 +7,10 @@ import "rea/generated/wire"
 type ProviderUnavailableDetails struct {
 	ProviderID string
 	Reason     string
+	// Other engines that could take the target.
 	Candidates []string
+	// It was ready, and the target is without an engine now.
+	Ended bool
 }
 
 // AppendJSON appends the object.
@@ -20,6 +23,8 @@ func (v *ProviderUnavailableDetails) AppendJSON(b []byte) []byte {
 	b = wire.AppendSlice(b, v.Candidates, func(v *string, b []byte) []byte {
 		return wire.AppendString(b, *v)
 	})
+	b = append(b, `,"ended":`...)
+	b = wire.AppendBool(b, v.Ended)
 	return append(b, `}`...)
 }
 
@@ -50,8 +55,10 @@ func (v *ProviderUnavailableDetails) DecodeJSON(d *wire.Decoder) error {
 			err = wire.Slice(d, &v.Candidates, 0, wire.Unbounded, func(v *string, d *wire.Decoder) error {
 				return d.String(v)
 			})
+		case "ended":
+			err = d.Bool(&v.Ended)
 		default:
-			err = d.Unknown(name, "provider_id, reason, candidates")
+			err = d.Unknown(name, "provider_id, reason, candidates, ended")
 		}
 		if err != nil {
 			return err
@@ -69,10 +76,12 @@ func (v *ProviderUnavailableDetails) DecodeJSON(d *wire.Decoder) error {
 	return nil
 }
 
-// ProviderUnavailableCode: The chosen engine cannot be used on this host.
+// ProviderUnavailableCode: The chosen engine cannot be used on this host, did
+// not start, or has ended.
 const ProviderUnavailableCode Code = "provider_unavailable"
 
-// ProviderUnavailable: The chosen engine cannot be used on this host.
+// ProviderUnavailable: The chosen engine cannot be used on this host, did not
+// start, or has ended.
 func ProviderUnavailable(d ProviderUnavailableDetails, cause error) error {
 	return &Error{
 		Code:        ProviderUnavailableCode,

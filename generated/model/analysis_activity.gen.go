@@ -91,9 +91,10 @@ const (
 	AnalysisActivityStatusIdle         AnalysisActivityStatus = "idle"
 	AnalysisActivityStatusBusy         AnalysisActivityStatus = "busy"
 	AnalysisActivityStatusTimedOutBusy AnalysisActivityStatus = "timed_out_busy"
+	AnalysisActivityStatusEnded        AnalysisActivityStatus = "ended"
 )
 
 // DecodeJSON reads one of the constants.
 func (v *AnalysisActivityStatus) DecodeJSON(d *wire.Decoder) error {
-	return wire.OneOf(d, v, AnalysisActivityStatusNotObserved, AnalysisActivityStatusIdle, AnalysisActivityStatusBusy, AnalysisActivityStatusTimedOutBusy)
+	return wire.OneOf(d, v, AnalysisActivityStatusNotObserved, AnalysisActivityStatusIdle, AnalysisActivityStatusBusy, AnalysisActivityStatusTimedOutBusy, AnalysisActivityStatusEnded)
 }

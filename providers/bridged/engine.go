@@ -78,6 +78,7 @@ var (
 	_ engine.Annotator  = (*Engine)(nil)
 
 	_ engine.CursorState = (*Engine)(nil)
+	_ engine.Ender       = (*Engine)(nil)
 )
 
 // Profile is the exact configuration.
@@ -94,6 +95,9 @@ func (e *Engine) Activity() engine.Activity {
 	}
 	return a
 }
+
+// Ended reports whether the engine's process has ended by itself.
+func (e *Engine) Ended() bool { return e.link.Ended() }
 
 // Processes are what was observed of the engine's processes.
 func (e *Engine) Processes() []model.AnalysisRunProcessLineageSnapshotsProvider {

@@ -202,14 +202,15 @@ func TestCommand_engine_that_fails(t *testing.T) {
 		b    scripted.Behaviour
 		exit int
 		code string
+		text string // on standard error
 	}{
-		{"analyze", []string{"analyze"}, scripted.Behaviour{Start: scripted.Crash}, 3, "provider_unavailable"},
-		{"analyze_json", []string{"analyze", "--format", "json"}, scripted.Behaviour{Start: scripted.Crash}, 3, "provider_unavailable"},
-		{"analyze_all_json", []string{"analyze", "--format", "json", "--rows", "0"}, scripted.Behaviour{Start: scripted.Hang}, 124, "provider_timeout"},
-		{"analyze_ended", []string{"analyze", "--rows", "0"}, scripted.Behaviour{Op: facts.Texts, At: scripted.Crash}, 3, "provider_unavailable"},
-		{"graph", []string{"graph"}, scripted.Behaviour{Start: scripted.Crash}, 3, "provider_unavailable"},
-		{"tool_json", []string{"list-procedures", "--format", "json"}, scripted.Behaviour{Start: scripted.Crash}, 3, "provider_unavailable"},
-		{"address_json", []string{"inspect-address-context", "--format", "json"}, scripted.Behaviour{Start: scripted.Crash}, 3, "provider_unavailable"},
+		{"analyze", []string{"analyze"}, scripted.Behaviour{Start: scripted.Crash}, 3, "provider_unavailable", "rea doctor --provider ghidra --verify FILE"},
+		{"analyze_json", []string{"analyze", "--format", "json"}, scripted.Behaviour{Start: scripted.Crash}, 3, "provider_unavailable", "rea doctor --provider ghidra --verify FILE"},
+		{"analyze_all_json", []string{"analyze", "--format", "json", "--rows", "0"}, scripted.Behaviour{Start: scripted.Hang}, 124, "provider_timeout", "more than 500 ms with REA_GHIDRA_STARTUP_TIMEOUT_MS"},
+		{"analyze_ended", []string{"analyze", "--rows", "0"}, scripted.Behaviour{Op: facts.Texts, At: scripted.Crash}, 3, "provider_unavailable", "Run the command again"},
+		{"graph", []string{"graph"}, scripted.Behaviour{Start: scripted.Crash}, 3, "provider_unavailable", "rea doctor --provider ghidra --verify FILE"},
+		{"tool_json", []string{"list-procedures", "--format", "json"}, scripted.Behaviour{Start: scripted.Crash}, 3, "provider_unavailable", "rea doctor --provider ghidra --verify FILE"},
+		{"address_json", []string{"inspect-address-context", "--format", "json"}, scripted.Behaviour{Start: scripted.Crash}, 3, "provider_unavailable", "rea doctor --provider ghidra --verify FILE"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			h := newHarness(t, tt.b, nil)
@@ -241,8 +242,8 @@ func TestCommand_engine_that_fails(t *testing.T) {
 			} else {
 				code, _, _ = strings.Cut(told, ":")
 			}
-			if code != tt.code {
-				t.Errorf("code %q, want %q", code, tt.code)
+			if code != tt.code || !strings.Contains(told, tt.text) {
+				t.Errorf("code %q, want %q and %q", code, tt.code, tt.text)
 			}
 			if n, _ := os.ReadFile(starts); len(n) != 1 {
 				t.Errorf("the engine was started %d times", len(n))
@@ -299,6 +300,7 @@ type client struct {
 	in   io.Writer
 	out  *bufio.Scanner
 	next int
+	end  func() // of the server, which must end well
 }
 
 func (c *client) send(v map[string]any) {
@@ -374,10 +376,9 @@ func text(m message) string {
 	return compact.String()
 }
 
-// TestServer_recovers: a client gives up a cold start, sees what the engine does,
-// closes, opens again and gets its answer, all on one connection.
-func TestServer_recovers(t *testing.T) {
-	h := newHarness(t, scripted.Behaviour{Delay: time.Minute}, nil)
+// connect starts a server and introduces a client to it.
+func connect(t *testing.T, h *harness) *client {
+	t.Helper()
 	cmd := command(t, h)("mcp")
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -396,11 +397,26 @@ func TestServer_recovers(t *testing.T) {
 	scanner := bufio.NewScanner(out)
 	scanner.Buffer(nil, 32<<20)
 	c := &client{t: t, in: in, out: scanner}
+	c.end = func() {
+		t.Helper()
+		in.Close()
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("the server ends with %v: %s", err, log.String())
+		}
+	}
 	c.send(map[string]any{"id": 1000, "method": "initialize", "params": map[string]any{
 		"protocolVersion": "2025-06-18", "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "test", "version": "1"},
 	}})
 	c.receive()
 	c.send(map[string]any{"method": "notifications/initialized"})
+	return c
+}
+
+// TestServer_recovers: a client gives up a cold start, sees what the engine does,
+// closes, opens again and gets its answer, all on one connection.
+func TestServer_recovers(t *testing.T) {
+	h := newHarness(t, scripted.Behaviour{Delay: time.Minute}, nil)
+	c := connect(t, h)
 	open := map[string]any{"path": program(t), "provider_id": ID}
 	if m, _ := c.call("open_binary", open); m.Result.IsError || !strings.Contains(text(m), `"selection_source":"request"`) {
 		t.Fatalf("open: %s", text(m))
@@ -438,8 +454,45 @@ func TestServer_recovers(t *testing.T) {
 	if m, _ := c.call("binary_overview", map[string]any{}); m.Result.IsError || !strings.Contains(text(m), `"provider":{"id":"ghidra","name":"Ghidra","version":"12.0"}`) {
 		t.Errorf("overview: %s", text(m))
 	}
-	in.Close()
-	if err := cmd.Wait(); err != nil {
-		t.Errorf("the server ends with %v: %s", err, log.String())
+	c.end()
+}
+
+// TestServer_engine_that_ends: the client is told that the engine is gone and what
+// to do, and that helps.
+func TestServer_engine_that_ends(t *testing.T) {
+	h := newHarness(t, scripted.Behaviour{Op: facts.Texts, At: scripted.Crash}, nil)
+	c := connect(t, h)
+	open := map[string]any{"path": program(t), "provider_id": ID}
+	if m, _ := c.call("open_binary", open); m.Result.IsError {
+		t.Fatalf("open: %s", text(m))
 	}
+	at := entry(t, program(t))
+	if m, _ := c.call("set_comment", map[string]any{"address": at, "comment": "kept"}); m.Result.IsError {
+		t.Fatalf("comment: %s", text(m))
+	}
+	for range 2 {
+		m, _ := c.call("list_strings", map[string]any{})
+		for _, want := range []string{`"code":"provider_unavailable"`, "it has ended: exit status 3", "Call open_binary with the same path", `"candidates":["embedded"]`, `"ended":true`} {
+			if !strings.Contains(text(m), want) {
+				t.Errorf("%q is not in %s", want, text(m))
+			}
+		}
+	}
+	m, _ := c.call("binary_session", map[string]any{"detail": "summary"})
+	if got := text(m); !strings.Contains(got, `"analysis_activity":{"status":"ended"`) || !strings.Contains(got, "its engine has ended") || strings.Contains(got, "Call binary_overview") {
+		t.Errorf("session: %s", got)
+	}
+	if err := scripted.Install(filepath.Join(h.provider.Getenv(JavaSetting), "bin", "java"), scripted.Behaviour{Engine: ID, Version: "12.0"}); err != nil {
+		t.Fatal(err)
+	}
+	if m, _ := c.call("open_binary", open); m.Result.IsError {
+		t.Fatalf("open again: %s", text(m))
+	}
+	if m, _ := c.call("list_strings", map[string]any{}); m.Result.IsError {
+		t.Errorf("strings: %s", text(m))
+	}
+	if m, _ := c.call("comment", map[string]any{"address": at}); !strings.Contains(text(m), "kept") {
+		t.Errorf("the comment: %s", text(m))
+	}
+	c.end()
 }

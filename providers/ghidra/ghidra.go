@@ -117,7 +117,7 @@ func (p Provider) Open(ctx context.Context, t *engine.Target, names engine.Names
 	}
 	l := launch{installation: in, target: t, copied: copied}
 	config := bridge.Config{
-		Provider: identity(in), SHA256: copied.SHA256, Prepare: l.prepare, StartTimeout: limit,
+		Provider: identity(in), SHA256: copied.SHA256, Prepare: l.prepare, StartTimeout: limit, StartSetting: TimeoutSetting,
 		Pending: "import, auto-analysis and the bridge may all still be pending",
 	}
 	if p.Adjust != nil {

@@ -103,7 +103,7 @@ func TestEngine_that_fails(t *testing.T) {
 		sticky bool
 		reason string
 	}{
-		{"crash", scripted.Crash, false, fault.ProviderUnavailableCode, true, "crashes at texts; open the target again"},
+		{"crash", scripted.Crash, false, fault.ProviderUnavailableCode, true, "crashes at texts"},
 		{"crash_with_orphan", scripted.Crash, true, fault.ProviderUnavailableCode, true, ""},
 		{"garbage", scripted.Garbage, false, fault.ProviderUnavailableCode, true, "cannot be read"},
 		{"half", scripted.Half, false, fault.ProviderUnavailableCode, true, ""},
@@ -133,6 +133,13 @@ func TestEngine_that_fails(t *testing.T) {
 				h.clean(t)
 				if _, err := eng.Item(t.Context(), 0x1000, 1); fault.CodeOf(err) != fault.ProviderUnavailableCode {
 					t.Errorf("an engine that ended answers again: %v", err)
+				}
+				var e *fault.Error
+				if !errors.As(err, &e) || !e.Details.(*fault.ProviderUnavailableDetails).Ended || !strings.HasPrefix(e.Remediation.Action, "Open the target again") {
+					t.Errorf("the end is told as %+v", e)
+				}
+				if a := eng.Activity(); a.Status != "ended" {
+					t.Errorf("activity is %+v", a)
 				}
 			}
 			if err := eng.Close(); err != nil {

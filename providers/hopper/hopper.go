@@ -144,7 +144,7 @@ func (p Provider) Open(ctx context.Context, t *engine.Target, names engine.Names
 	}
 	l := launch{installation: in, target: t, copied: copied, getenv: p.Getenv}
 	config := bridge.Config{
-		Provider: identity(in), SHA256: copied.SHA256, Prepare: l.prepare, StartTimeout: limit, HandsOver: true,
+		Provider: identity(in), SHA256: copied.SHA256, Prepare: l.prepare, StartTimeout: limit, StartSetting: TimeoutSetting, HandsOver: true,
 		Pending: "loading, analysis and the bridge may all still be pending",
 	}
 	if in.Xvfb != "" {

@@ -153,6 +153,8 @@ func recommend(bound *state.Binding, alignment model.Alignment) []string {
 		actions = append(actions, "Call open_binary with the path of a binary.")
 	case bound.Engine == nil:
 		actions = append(actions, "Call inspect_binary_layout; no engine is bound.")
+	case bound.Ended():
+		actions = append(actions, "Call open_binary with the path of the target: its engine has ended, and that starts another.")
 	default:
 		actions = append(actions, "Call binary_overview for a picture of the target.")
 	}

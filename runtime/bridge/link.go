@@ -28,6 +28,8 @@ type Config struct {
 	Companion func(p *Place) (child.Command, error)
 	// StartTimeout is how long a start may take.
 	StartTimeout time.Duration
+	// StartSetting names the environment variable that sets StartTimeout.
+	StartSetting string
 	// HandsOver says that the launcher may end well and leave the engine to
 	// another process, which need not be ours.
 	HandsOver bool
@@ -244,12 +246,22 @@ func (l *Link) Started() bool {
 	return l.current != nil
 }
 
+// Ended reports whether an engine that was ready has ended: no other is started.
+func (l *Link) Ended() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.dead != nil
+}
+
 // Activity tells what the engine does now; it never blocks for long.
 func (l *Link) Activity() engine.Activity {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r := l.current
 	if r == nil {
+		if l.dead != nil {
+			return engine.Activity{Status: "ended"}
+		}
 		return engine.Activity{Status: "idle"}
 	}
 	select {
@@ -332,14 +344,36 @@ func (l *Link) wait(ctx context.Context, r *run) {
 	}
 }
 
+// unavailable is the fault of an engine that did not start.
 func (l *Link) unavailable(format string, args ...any) error {
-	return fault.ProviderUnavailable(fault.ProviderUnavailableDetails{
-		ProviderID: l.config.Provider.ID, Reason: fmt.Sprintf(format, args...), Candidates: []string{},
-	}, nil)
+	id := l.config.Provider.ID
+	return fault.Advise(fault.ProviderUnavailable(fault.ProviderUnavailableDetails{
+		ProviderID: id, Reason: fmt.Sprintf(format, args...), Candidates: []string{},
+	}, nil), "Find out more with rea doctor --provider "+id+" --verify FILE, or open the target with another engine.")
+}
+
+// over is the fault of an engine that was ready and is no more.
+func (l *Link) over(format string, args ...any) error {
+	return fault.Advise(fault.ProviderUnavailable(fault.ProviderUnavailableDetails{
+		ProviderID: l.config.Provider.ID, Reason: fmt.Sprintf(format, args...), Candidates: []string{}, Ended: true,
+	}, nil), "Open the target again, which starts another engine, and retry.")
 }
 
 func (l *Link) timeout(limit time.Duration, phase string) error {
 	return fault.ProviderTimeout(fault.ProviderTimeoutDetails{
 		ProviderID: l.config.Provider.ID, TimeoutMs: limit.Milliseconds(), Phase: phase,
 	}, nil)
+}
+
+// late is the fault of a start that took too long.
+func (l *Link) late(limit time.Duration, phase string) error {
+	setting := l.config.StartSetting
+	if setting == "" {
+		return l.timeout(limit, phase)
+	}
+	err := fault.ProviderTimeout(fault.ProviderTimeoutDetails{
+		ProviderID: l.config.Provider.ID, TimeoutMs: limit.Milliseconds(), Phase: phase, Setting: &setting,
+	}, nil)
+	return fault.Advise(err, fmt.Sprintf("Allow it more than %d ms with %s in the environment of rea, or open the target with another engine.",
+		limit.Milliseconds(), setting))
 }

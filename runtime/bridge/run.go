@@ -76,7 +76,7 @@ func (r *run) start(ctx context.Context) error {
 		}
 		return context.Canceled
 	case context.Cause(timed) == late:
-		return l.timeout(limit, phase)
+		return l.late(limit, phase)
 	}
 	return err
 }
@@ -298,12 +298,12 @@ func (r *run) why(ctx context.Context) error {
 		select {
 		case <-r.process.Done():
 			if !r.foreign {
-				return r.link.unavailable("it ended: %s; open the target again to go on", r.lastWords())
+				return r.link.over("it has ended: %s", r.lastWords())
 			}
 		case <-time.After(time.Second):
 		}
 	}
-	return r.link.unavailable("its bridge broke: %v; open the target again to go on", cause)
+	return r.link.over("it was ended, because its bridge broke: %v", cause)
 }
 
 func (r *run) setBroken(err error) {

@@ -21,7 +21,7 @@ func (d *Dispatcher) explain(ctx context.Context, spec *tool.Spec, err error) er
 		if !slices.Contains(spec.Errors, known.Code) {
 			d.config.Log.Warn("error that the contract does not declare", "tool", spec.Name, "code", known.Code)
 		}
-		return known
+		return d.engineFault(ctx, known)
 	}
 	if errors.Is(err, context.Canceled) || ctx.Err() != nil && errors.Is(ctx.Err(), context.Canceled) {
 		return cancelled(ctx)

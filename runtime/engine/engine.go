@@ -236,10 +236,16 @@ type Location struct {
 
 // Activity of an engine.
 type Activity struct {
-	Status  string // idle, busy
+	Status  string // idle, busy, timed_out_busy, ended
 	Running int
 	Queued  int
 	Phase   string
+}
+
+// Ender is implemented by engines that can end before they are closed.
+type Ender interface {
+	// Ended reports whether the engine has, and answers nothing any more; it never blocks.
+	Ended() bool
 }
 
 // DataTypes is implemented by engines that know data types.

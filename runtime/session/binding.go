@@ -67,6 +67,18 @@ func (b *Binding) Profile() *model.AnalysisProfile {
 	return &profile
 }
 
+// Ended reports whether the bound engine has ended by itself.
+func (b *Binding) Ended() bool {
+	e, ok := b.Engine.(engine.Ender)
+	return ok && e.Ended()
+}
+
+// continues reports whether b means the same bytes at the same path as old.
+func (b *Binding) continues(old *Binding) bool {
+	t, o := b.Target, old.Target
+	return t.SHA256 == o.SHA256 && t.Path == o.Path && t.Slice == o.Slice
+}
+
 // Subject is the target as Evidence names it.
 func (b *Binding) Subject() *model.EvidenceSubject {
 	t := b.Target

@@ -252,6 +252,7 @@ func (s *Session) bind(ctx context.Context, b *Binding) error {
 	if s.share(b, provider.Describe().Provider.ID) {
 		return nil
 	}
+	s.inherit(b)
 	eng, err := provider.Open(ctx, b.Target, b.Notes)
 	if err != nil {
 		return err
@@ -277,17 +278,23 @@ func (s *Session) share(b *Binding, provider string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	old := s.current
-	if old == nil || old.held == nil || old.profile.Provider.ID != provider {
+	if old == nil || old.held == nil || old.profile.Provider.ID != provider || old.Ended() || !b.continues(old) {
 		return false
 	}
-	t, o := b.Target, old.Target
-	if t.SHA256 != o.SHA256 || t.Path != o.Path || t.Slice != o.Slice {
-		return false
-	}
-	b.Target, b.Notes, b.Engine, b.profile, b.held = o, old.Notes, old.Engine, old.profile, old.held
+	b.Target, b.Notes, b.Engine, b.profile, b.held = old.Target, old.Notes, old.Engine, old.profile, old.held
 	b.reuse.made = old.reuse.takeMade()
 	b.held.refs++
 	return true
+}
+
+// inherit lets b, which gets another engine because that of the current binding
+// has ended, continue with the analyst's notes about the same bytes.
+func (s *Session) inherit(b *Binding) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if old := s.current; old != nil && old.Ended() && b.continues(old) {
+		b.Target, b.Notes = old.Target, old.Notes
+	}
 }
 
 // Closed says what closing did.

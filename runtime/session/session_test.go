@@ -25,6 +25,7 @@ type fakeProvider struct {
 	closed  atomic.Int32
 	failing error // of Open
 	closing error // of Close
+	ended   atomic.Bool
 }
 
 func (p *fakeProvider) Describe() engine.Description {
@@ -52,6 +53,7 @@ type fakeEngine struct {
 func (e *fakeEngine) Profile() model.AnalysisProfile {
 	return model.AnalysisProfile{Provider: model.Provider{ID: e.provider.id, Name: e.provider.id}}
 }
+func (e *fakeEngine) Ended() bool { return e.provider.ended.Load() }
 func (e *fakeEngine) Close() error {
 	e.provider.closed.Add(1)
 	return e.provider.closing
@@ -116,6 +118,26 @@ func TestOpen(t *testing.T) {
 	}
 	if closed, err := s.Close(t.Context(), nil); err != nil || closed.WasOpen {
 		t.Errorf("closing again: %+v, %v", closed, err)
+	}
+}
+
+// TestOpen_after_the_engine_ended: opening again binds another engine, and the
+// analyst loses nothing.
+func TestOpen_after_the_engine_ended(t *testing.T) {
+	p := &fakeProvider{id: "embedded"}
+	s := newSession(t, p)
+	path := file(t, "a", "one")
+	b := open(t, s, path)
+	p.ended.Store(true)
+	again := open(t, s, path)
+	if p.opened.Load() != 2 || p.closed.Load() != 1 || again.Engine == b.Engine {
+		t.Errorf("%d engines opened, %d closed", p.opened.Load(), p.closed.Load())
+	}
+	if again.Notes != b.Notes || again.Target != b.Target {
+		t.Error("the notes are gone")
+	}
+	if other := open(t, s, file(t, "b", "two")); other.Notes == b.Notes {
+		t.Error("the notes are of other bytes")
 	}
 }
 

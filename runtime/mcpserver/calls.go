@@ -62,6 +62,19 @@ func (c complete) WriteMembers(w io.Writer) error {
 	return err
 }
 
+// cancelledResult is the result of a call that was cancelled before it ran.
+func cancelledResult(sessionless bool) (payload, error) {
+	var f *fault.Error
+	if err := fault.Cancelled(fault.CancelledDetails{}, context.Canceled); !errors.As(err, &f) {
+		return nil, err
+	}
+	result, err := delivery.Failure(f)
+	if err != nil || !sessionless {
+		return result, err
+	}
+	return complete{result}, nil
+}
+
 // observeClient keeps the client up to date in the protocol without a
 // handshake, where every request says who sends it.
 func (s *server) observeClient(req *mcp.CallToolRequest) {

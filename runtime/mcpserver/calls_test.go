@@ -200,11 +200,8 @@ func TestCancel_while_waiting_for_a_slot(t *testing.T) {
 	<-begun
 	p.call(2, "list_documents", "{}")
 	p.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`)
-	m := p.answer("2")
-	if m.Error == nil { // cancelled before or after the handler began to wait
-		if code := m.tool(t).code(t); code != "cancelled" {
-			t.Errorf("code is %q", code)
-		}
+	if code := p.answer("2").tool(t).code(t); code != "cancelled" { // before or after the handler began to wait
+		t.Errorf("code is %q", code)
 	}
 	close(release)
 	p.answer("1").tool(t)
@@ -292,6 +289,33 @@ func BenchmarkStatusCall(b *testing.B) {
 		p.call(i, "binary_session", "{}")
 		if _, err := p.out.ReadSlice('\n'); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// However early a call is cancelled, its answer is the same diagnostic.
+func TestCancelled_before_it_begins(t *testing.T) {
+	p := ready(t, nil)
+	p.native.documents = func(ctx context.Context) (*tool.Finding[tool.ListDocumentsOutput], error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	for round := range 20 {
+		var lines strings.Builder
+		const calls = 20
+		for i := range calls {
+			fmt.Fprintf(&lines, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"list_documents","arguments":{}}}`+"\n", round*calls+i)
+			fmt.Fprintf(&lines, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`+"\n", round*calls+i)
+		}
+		p.send(strings.TrimSuffix(lines.String(), "\n"))
+		for range calls {
+			m := p.next()
+			if m.Error != nil {
+				t.Fatalf("call %s gives error %d, %s", m.ID, m.Error.Code, m.Error.Message)
+			}
+			if code := m.tool(t).code(t); code != "cancelled" {
+				t.Fatalf("call %s gives %q", m.ID, code)
+			}
 		}
 	}
 }

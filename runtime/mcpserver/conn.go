@@ -35,10 +35,12 @@ type payload interface{ WriteMembers(w io.Writer) error }
 
 // request is one request that was read and not yet answered.
 type request struct {
-	number  string
-	size    int
-	mark    []byte  // the empty member in the SDK's result
-	payload payload // what stands in its place; nil for none
+	number      string
+	size        int
+	method      string
+	sessionless bool    // it follows the protocol without a handshake
+	mark        []byte  // the empty member in the SDK's result
+	payload     payload // what stands in its place; nil for none
 }
 
 // conn is the transport and the connection of one client. Reads come from the
@@ -198,7 +200,7 @@ func (c *conn) accept(m *framing.Message) (_ jsonrpc.Message, refused []byte) {
 	}
 	c.next++
 	number := strconv.FormatUint(c.next, 10)
-	entry := &request{number: number, size: len(m.Params)}
+	entry := &request{number: number, size: len(m.Params), method: m.Method, sessionless: bytes.Contains(m.Params, []byte(mcp.MetaKeyProtocolVersion))}
 	c.requests[id], c.numbers[number] = entry, entry
 	c.bytes += entry.size
 	r.Extra = &mcp.RequestExtra{Header: http.Header{numberHeader: {number}}}
@@ -297,13 +299,22 @@ func (c *conn) writeResponse(m *jsonrpc.Response) error {
 	if m.ID.IsValid() {
 		raw = rawID(m.ID.Raw())
 	}
+	if r != nil && r.method == "tools/call" && errors.Is(m.Error, context.Canceled) {
+		// It ended before it reached a handler; the answer is that of one that did.
+		result, err := cancelledResult(r.sessionless)
+		if err != nil {
+			return c.writeLine(errorLine(raw, err))
+		}
+		m = &jsonrpc.Response{ID: m.ID, Result: []byte("{}")}
+		r.mark, r.payload = nil, result
+	}
 	if m.Error != nil {
 		return c.writeLine(errorLine(raw, m.Error))
 	}
 	before, after := m.Result, []byte(nil)
 	var body payload
 	if r != nil && r.payload != nil {
-		head, tail, found := bytes.Cut(m.Result, r.mark)
+		head, tail, found := cutAt(m.Result, r.mark)
 		if !found {
 			return c.writeLine(errorLine(raw, errors.New("internal error: the result has no place for its content")))
 		}
@@ -324,6 +335,15 @@ func (c *conn) writeResponse(m *jsonrpc.Response) error {
 	c.out.Write(after)
 	c.out.WriteString("}\n")
 	return c.flush()
+}
+
+// cutAt is what stands before and after the mark; without one, what is within the
+// braces of an empty object.
+func cutAt(result, mark []byte) (before, after []byte, found bool) {
+	if mark == nil {
+		return result[:1], result[1:], true
+	}
+	return bytes.Cut(result, mark)
 }
 
 // errorLine is the answer that carries err; its message is bounded and its code

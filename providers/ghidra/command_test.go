@@ -256,6 +256,21 @@ func TestCommand_engine_that_fails(t *testing.T) {
 	}
 }
 
+// TestCommand_waits_for_an_engine: a command that waits says for what, on a pipe too.
+func TestCommand_waits_for_an_engine(t *testing.T) {
+	h := newHarness(t, scripted.Behaviour{Delay: 1500 * time.Millisecond}, nil)
+	rea := command(t, h)
+	for _, name := range []string{"analyze", "list-procedures", "graph"} {
+		cmd := rea(name, "--provider", ID, program(t))
+		var told bytes.Buffer
+		cmd.Stderr = &told
+		if err := cmd.Run(); err != nil || !strings.HasPrefix(told.String(), "starting Ghidra") {
+			t.Errorf("%s: %v, standard error %q", name, err, told.String())
+		}
+	}
+	h.clean(t)
+}
+
 // counted puts a program before a launcher that adds a byte to starts.
 func counted(t *testing.T, launcher, starts string) {
 	t.Helper()

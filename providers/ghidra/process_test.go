@@ -251,7 +251,10 @@ func TestWaiting_is_reported(t *testing.T) {
 	if _, err := eng.Item(later, 0, 1); err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range got {
+	if !strings.HasPrefix(got[0], "starting Ghidra") {
+		t.Errorf("the first report is %q", got[0])
+	}
+	for _, m := range got[1:] {
 		if !strings.HasPrefix(m, "waiting for Ghidra for ") || !strings.Contains(m, "auto-analysis") {
 			t.Errorf("report %q", m)
 		}

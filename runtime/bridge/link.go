@@ -330,7 +330,7 @@ func (l *Link) observe(r *run) {
 }
 
 // wait reports on a start that takes long, until it has settled.
-func (l *Link) wait(ctx context.Context, r *run) {
+func (l *Link) wait(ctx context.Context) {
 	begun := time.Now()
 	ticker := time.NewTicker(l.config.Waiting)
 	defer ticker.Stop()

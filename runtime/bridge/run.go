@@ -65,7 +65,9 @@ func (r *run) start(ctx context.Context) error {
 	late := errors.New("start-up took too long")
 	timed, stop := context.WithTimeoutCause(ctx, limit, late)
 	defer stop()
-	go l.wait(r.reports.Context(timed), r)
+	reporting := r.reports.Context(timed)
+	progress.Reportf(reporting, "starting %s; the first question waits for import and analysis", l.config.Provider.Name)
+	go l.wait(reporting)
 	phase, err := r.launch(ctx, timed)
 	switch {
 	case err == nil:

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -58,6 +59,7 @@ func Main(args []string) int {
 }
 
 func (a *app) run(ctx context.Context, args []string) int {
+	a.json = asksForJSON(args) // also where the command line can't be read
 	err := a.dispatch(ctx, args)
 	if err != nil {
 		a.report(ctx, err)
@@ -156,19 +158,68 @@ func (a *app) report(ctx context.Context, err error) {
 		}
 		return
 	}
+	if errors.Is(err, errDeclined) && context.Cause(ctx) == nil {
+		fmt.Fprintln(a.err, "Stopped; nothing was changed.") // as was wished
+		return
+	}
+	d := own(ctx, err)
+	if a.json {
+		if data, err := json.Marshal(map[string]diagnostic{"error": d}); err == nil {
+			fmt.Fprintf(a.err, "%s\n", data)
+			return
+		}
+	}
+	a.diagnose(screen, d.Code, d.Message, d.Remediation.Action)
+}
+
+// A diagnostic is an error of the command line itself, of the form that those of
+// tools have.
+type diagnostic struct {
+	Code        string         `json:"code"`
+	Category    fault.Category `json:"category"`
+	Message     string         `json:"message"`
+	Retryable   bool           `json:"retryable"`
+	Remediation struct {
+		Action          string `json:"action"`
+		RestartRequired bool   `json:"restart_required"`
+	} `json:"remediation"`
+	Details struct{} `json:"details"`
+}
+
+func own(ctx context.Context, err error) diagnostic {
 	var stopped errInterrupted
 	var usage *usageError
 	var timeout errTimeout
+	d := diagnostic{Code: "failed", Category: fault.Execution, Message: err.Error()}
 	switch {
-	case errors.As(context.Cause(ctx), &stopped):
-		a.diagnose(screen, "cancelled", "stopped by "+stopped.Error(), "")
+	case errors.As(context.Cause(ctx), &stopped), errors.As(err, &stopped):
+		d.Code, d.Category, d.Message, d.Retryable = "cancelled", fault.CategoryCancelled, "stopped by "+stopped.Error(), true
 	case errors.As(err, &usage):
-		a.diagnose(screen, "usage", usage.message, usage.hint)
+		d.Code, d.Category, d.Message, d.Remediation.Action = "usage", fault.InvalidInput, usage.message, usage.hint
 	case errors.As(err, &timeout):
-		a.diagnose(screen, "timeout", timeout.Error(), "Allow more with --timeout.")
-	default:
-		a.diagnose(screen, "failed", err.Error(), "")
+		d.Code, d.Category, d.Message, d.Retryable = "timeout", fault.Timeout, timeout.Error(), true
+		d.Remediation.Action = "Allow more with --timeout."
 	}
+	return d
+}
+
+// asksForJSON tells whether arguments have --format json. The last one counts.
+func asksForJSON(args []string) bool {
+	asks := false
+	for i, arg := range args {
+		if arg == "--" {
+			break
+		}
+		name, value, valued := strings.Cut(strings.TrimPrefix(arg, "-"), "=")
+		if !strings.HasPrefix(arg, "-") || strings.TrimPrefix(name, "-") != "format" {
+			continue
+		}
+		if !valued && i+1 < len(args) {
+			value = args[i+1]
+		}
+		asks = value == "json"
+	}
+	return asks
 }
 
 func (a *app) diagnose(screen terminal.Screen, code, message, action string) {

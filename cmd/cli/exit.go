@@ -72,7 +72,7 @@ func exitCode(ctx context.Context, err error) int {
 		return exitOK
 	}
 	var stopped errInterrupted
-	if errors.As(context.Cause(ctx), &stopped) {
+	if errors.As(context.Cause(ctx), &stopped) || errors.As(err, &stopped) {
 		if s, ok := stopped.signal.(syscall.Signal); ok {
 			return exitSignal + int(s)
 		}

@@ -272,7 +272,10 @@ func (a *app) chosenClients(person *ask.Person, r *registrar, host client.Host, 
 		return nil, usagef("Found: "+strings.Join(ids(found), ", "), "which clients? name them with --client, or take --all-detected")
 	}
 	picked, err := person.Choose("Which clients shall start rea?", options)
-	if err != nil {
+	switch {
+	case errors.Is(err, ask.ErrInterrupted):
+		return nil, errInterrupted{os.Interrupt}
+	case err != nil:
 		return nil, errDeclined
 	}
 	var out []client.Client

@@ -18,6 +18,9 @@ import (
 // ErrDeclined is the answer of someone who wants nothing to happen.
 var ErrDeclined = errors.New("nothing was chosen")
 
+// ErrInterrupted is the answer of someone who presses Ctrl-C among keys.
+var ErrInterrupted = errors.New("interrupted")
+
 // An Option can be chosen.
 type Option struct {
 	Name, Note string
@@ -60,6 +63,9 @@ func (p *Person) Choose(question string, options []Option) ([]int, error) {
 			preset = append(preset, strconv.Itoa(i+1))
 		}
 		fmt.Fprintf(p.out, "%s %2d  %-16s %s\n", mark, i+1, o.Name, o.Note)
+	}
+	if len(preset) > 0 {
+		fmt.Fprintln(p.out, "* is chosen beforehand")
 	}
 	hint := "Numbers with spaces, all, or nothing to stop: "
 	if len(preset) > 0 {

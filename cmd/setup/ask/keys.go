@@ -16,6 +16,7 @@ const (
 	all
 	enter
 	stop
+	interrupt
 )
 
 // readKey reads one key, or the bytes that a terminal sends for one.
@@ -35,7 +36,9 @@ func (p *Person) readKey() (key, error) {
 		return all, nil
 	case '\r', '\n':
 		return enter, nil
-	case 'q', 3, 4: // Ctrl-C and Ctrl-D
+	case 3: // Ctrl-C
+		return interrupt, nil
+	case 'q', 4: // Ctrl-D
 		return stop, nil
 	case 0x1b:
 		if p.in.Buffered() == 0 {
@@ -89,6 +92,8 @@ func (p *Person) chooseKeys(question string, options []Option) ([]int, error) {
 			for i := range picked {
 				picked[i] = true
 			}
+		case interrupt:
+			return nil, ErrInterrupted
 		case stop:
 			return nil, ErrDeclined
 		case enter:

@@ -66,8 +66,11 @@ func TestKeys(t *testing.T) {
 			}
 			// What was typed before the terminal is raw is handed over by the switch.
 			got, err := p.Choose("which?", three)
-			if !reflect.DeepEqual(got, tt.want) || (tt.want == nil) != errors.Is(err, ErrDeclined) {
+			if !reflect.DeepEqual(got, tt.want) || (tt.want == nil) != (err != nil) {
 				t.Errorf("%v, %v", got, err)
+			}
+			if err != nil && errors.Is(err, ErrInterrupted) != (tt.name == "control_c") {
+				t.Errorf("err = %v", err)
 			}
 			after, _ := unix.IoctlGetTermios(int(slave.Fd()), unix.TCGETS)
 			if !reflect.DeepEqual(before, after) {

@@ -78,6 +78,9 @@ func (in *input) value(a *cli.Argument, text string) (json.RawMessage, error) {
 		}
 		return json.RawMessage(strconv.FormatBool(b)), nil
 	case cli.JSON:
+		if record, isBundle, err := recordOfBundle(text); isBundle || err != nil {
+			return record, err
+		}
 		data, err := in.load(text)
 		if err != nil {
 			return nil, err

@@ -153,8 +153,10 @@ func (s *shape) limit(p *path, code *space) bool {
 	var shift int64
 	least, bottom, signed := int64(0), false, false
 	for _, b := range p.bounds {
-		x := bare(b.x)
-		if x.n != 1 || x.t[0].coef != 1 || !sameTerm(x.t[0].term, idx.t[0].term, 4) {
+		x, ok := sameValue(b.x, &s.index)
+		if ok {
+			x.c += idx.c // as the index is without its constant
+		} else if x, ok = sameValue(b.x, &idx); !ok {
 			continue
 		}
 		if b.low {
@@ -192,6 +194,17 @@ func (s *shape) limit(p *path, code *space) bool {
 		}
 	}
 	return true
+}
+
+// sameValue returns x, a value that was compared, in the form that differs from
+// index only by a constant.
+func sameValue(x lin, index *lin) (lin, bool) {
+	for _, x := range [...]lin{x, bare(x)} {
+		if x.n == 1 && x.t[0].coef == 1 && index.n == 1 && sameTerm(x.t[0].term, index.t[0].term, 4) {
+			return x, true
+		}
+	}
+	return x, false
 }
 
 // zeroExtended says whether an index was widened as an unsigned number and is

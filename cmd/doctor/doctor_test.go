@@ -225,3 +225,25 @@ func TestHomeIsTheProject(t *testing.T) {
 		t.Errorf("problems %q", r.Problems)
 	}
 }
+
+// TestOptionalPrograms holds that each is told of, either with what uses it or as
+// one that nothing uses.
+func TestOptionalPrograms(t *testing.T) {
+	for _, system := range []string{"linux", "darwin", "windows"} {
+		o := options(t, nil)
+		o.Host.OS = system
+		r := Look(t.Context(), o)
+		told := slices.Clone(r.Unused)
+		for _, p := range r.Programs {
+			told = append(told, p.Name)
+			if len(p.Tools) == 0 {
+				t.Errorf("%s is listed, and nothing uses it", p.Name)
+			}
+		}
+		for _, p := range optional {
+			if here := only[p.name] == "" || only[p.name] == system; slices.Contains(told, p.name) != here {
+				t.Errorf("on %s, %s: told of %q", system, p.name, told)
+			}
+		}
+	}
+}

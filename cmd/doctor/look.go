@@ -38,9 +38,9 @@ func Look(ctx context.Context, o Options) *Report {
 		Program:  Program{Version: o.Version, Reason: o.ServerReason},
 		Host:     Host{OS: runtime.GOOS, Architecture: runtime.GOARCH, System: system(), Processors: runtime.NumCPU()},
 		Settings: o.Settings,
-		Programs: tooling(o.Host),
 		Problems: []string{}, Abandoned: append([]string{}, o.Abandoned...),
 	}
+	r.Programs, r.Unused = tooling(o.Host)
 	if path, err := os.Executable(); err == nil {
 		r.Program.Path = path
 	}
@@ -210,7 +210,7 @@ func (r *Report) Only(id string) (Engine, bool) {
 	}
 	r.Engines = []Engine{e}
 	r.Settings = slices.DeleteFunc(r.Settings, func(s Setting) bool { return s.Engine != id })
-	r.Programs, r.Folders, r.Clients, r.Problems, r.Interrupted = []Tooling{}, []Folder{}, []Client{}, []string{}, false
+	r.Programs, r.Unused, r.Folders, r.Clients, r.Problems, r.Interrupted = []Tooling{}, []string{}, []Folder{}, []Client{}, []string{}, false
 	r.judge()
 	return e, true
 }

@@ -21,8 +21,10 @@ type Report struct {
 	Engines  []Engine  `json:"engines"`
 	Settings []Setting `json:"settings"`
 	Programs []Tooling `json:"programs"`
-	Folders  []Folder  `json:"folders"`
-	Clients  []Client  `json:"clients"`
+	// Unused are kinds of program that no tool of this build uses.
+	Unused  []string `json:"programs_not_used"`
+	Folders []Folder `json:"folders"`
+	Clients []Client `json:"clients"`
 	// Abandoned are folders of engines whose server was killed.
 	Abandoned []string `json:"abandoned"`
 	// Interrupted tells that a run of setup was broken off.

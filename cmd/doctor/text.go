@@ -121,9 +121,14 @@ func (t *text) tooling(r *Report) {
 		}
 		t.row(level, state, p.Name, rest)
 		if t.full {
-			t.under(strings.Join(p.Tools, " "))
+			t.under("used by " + strings.Join(p.Tools, ", "))
 		}
 	}
+	also := ""
+	if len(r.Unused) > 0 {
+		also = ": no " + strings.Join(r.Unused, ", no ")
+	}
+	t.under("Nothing else is used" + also + ".")
 }
 
 func (t *text) clients(r *Report) {

@@ -13,6 +13,7 @@ var optional = []struct {
 	programs      []string // names on PATH
 	apps          []string // on macOS
 	families      []string // whose tools that drive or start something need it
+	command       string   // of the command line
 	tools         []string // single tools
 }{
 	{
@@ -37,13 +38,19 @@ var optional = []struct {
 		name: "Xvfb", purpose: "a display of its own for Hopper on Linux",
 		programs: []string{"Xvfb"}, tools: []string{"open_binary"},
 	},
+	{
+		name: "gcc", purpose: "the programs that --verify builds to check an engine with",
+		programs: []string{"gcc"}, command: "doctor --verify",
+	},
 }
 
 // only are programs that exist on one system alone.
 var only = map[string]string{"hdiutil": "darwin", "Xvfb": "linux"}
 
-func tooling(h client.Host) []Tooling {
-	out := []Tooling{}
+// tooling looks for the optional programs; unused are those that no tool of this
+// build uses.
+func tooling(h client.Host) (out []Tooling, unused []string) {
+	out, unused = []Tooling{}, []string{}
 	for _, o := range optional {
 		if system, ok := only[o.name]; ok && system != h.OS {
 			continue
@@ -54,7 +61,8 @@ func tooling(h client.Host) []Tooling {
 				t.Tools = append(t.Tools, s.Name)
 			}
 		}
-		if len(t.Tools) == 0 {
+		if len(t.Tools) == 0 && o.command == "" {
+			unused = append(unused, o.name)
 			continue
 		}
 		for _, p := range o.programs {
@@ -68,9 +76,12 @@ func tooling(h client.Host) []Tooling {
 				t.Path = &path
 			}
 		}
+		if o.command != "" {
+			t.Tools = append(t.Tools, o.command)
+		}
 		out = append(out, t)
 	}
-	return out
+	return out, unused
 }
 
 func needs(s *tool.Spec, families, tools []string) bool {

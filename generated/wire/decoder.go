@@ -54,12 +54,12 @@ func Must[T any](data string, value func(*T, *Decoder) error) (v T) {
 // Invalid reports that the value just read, or the name just read in an object,
 // breaks a rule.
 func (d *Decoder) Invalid(keyword, format string, args ...any) error {
-	return &InvalidError{string(d.in.StackPointer()), keyword, fmt.Sprintf(format, args...)}
+	return &InvalidError{ShortPointer(d.in.StackPointer()), keyword, fmt.Sprintf(format, args...)}
 }
 
 // Missing reports that the object just read lacks a required property.
 func (d *Decoder) Missing(name string) error {
-	return &InvalidError{string(d.in.StackPointer()) + "/" + EscapePointer(name), "required", "required property is missing"}
+	return &InvalidError{ShortPointer(d.in.StackPointer()) + "/" + EscapePointer(name), "required", "required property is missing"}
 }
 
 // Unknown reports the property whose name was just read; known lists the others.
@@ -73,15 +73,15 @@ func (d *Decoder) Unknown(name []byte, known string) error {
 // Dependent reports that the object just read has a property without another
 // one it depends on.
 func (d *Decoder) Dependent(has, lacks string) error {
-	return &InvalidError{string(d.in.StackPointer()) + "/" + EscapePointer(lacks), "dependentRequired",
+	return &InvalidError{ShortPointer(d.in.StackPointer()) + "/" + EscapePointer(lacks), "dependentRequired",
 		"required property is missing: " + has + " depends on it"}
 }
 
 func (d *Decoder) syntax(err error) error {
-	e := &InvalidError{string(d.in.StackPointer()), "syntax", "not valid JSON"}
+	e := &InvalidError{ShortPointer(d.in.StackPointer()), "syntax", "not valid JSON"}
 	var s *jsontext.SyntacticError
 	if errors.As(err, &s) {
-		e.Pointer = string(s.JSONPointer)
+		e.Pointer = ShortPointer(s.JSONPointer)
 		e.Message = fmt.Sprintf("not valid JSON at byte %d: %v", s.ByteOffset, s.Err)
 	}
 	switch {

@@ -25,6 +25,16 @@ func EscapePointer(name string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
 }
 
+// ShortPointer is a JSON pointer of bounded length: names in the input may be of
+// any. What was cut ends with an ellipsis.
+func ShortPointer[P ~string](pointer P) string {
+	const limit = 400
+	if len(pointer) <= limit {
+		return string(pointer)
+	}
+	return strings.ToValidUTF8(string(pointer[:limit]), "") + "…"
+}
+
 // shown quotes a piece of the input for a message, cut to a readable length.
 func shown(s string) string {
 	const limit = 60

@@ -94,7 +94,7 @@ func (d *Decoder) tooMany(inside bool, keyword, format string, limit int) error 
 	if inside {
 		at = at[:strings.LastIndexByte(at, '/')]
 	}
-	return &InvalidError{at, keyword, fmt.Sprintf(format, limit)}
+	return &InvalidError{ShortPointer(at), keyword, fmt.Sprintf(format, limit)}
 }
 
 // Set reads an array whose items are all different, compared by what they are

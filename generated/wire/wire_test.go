@@ -3,9 +3,11 @@ package wire
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -224,6 +226,27 @@ func TestFaults_name_their_place(t *testing.T) {
 		}
 		if invalid.Pointer != tt.pointer || invalid.Keyword != tt.keyword {
 			t.Errorf("%s: %s at %q, want %s at %q (%v)", tt.in, invalid.Keyword, invalid.Pointer, tt.keyword, tt.pointer, err)
+		}
+	}
+}
+
+// Whatever the names and the nesting of the input are, a fault is short.
+func TestFaults_are_short(t *testing.T) {
+	long := strings.Repeat("é~/", 1<<20)
+	for what, in := range map[string]string{
+		"unknown":   `{"` + long + `":1}`,
+		"in_a_map":  `{"other":{"` + long + `":10}}`,
+		"duplicate": `{"other":{"` + long + `":1,"` + long + `":1}}`,
+		"syntax":    `{"other":{"` + long + `":}}`,
+		"string":    `{"name":"` + long + `"}`,
+		"depth":     strings.Repeat(`{"items":[`, 10_000),
+	} {
+		var v thing
+		err := Decode([]byte(in), 30_000, &v, (*thing).decode)
+		if err == nil || len(err.Error()) > 1000 {
+			t.Errorf("%s gives an error of %d bytes", what, len(fmt.Sprint(err)))
+		} else if !utf8.ValidString(err.Error()) {
+			t.Errorf("%s gives %q", what, err)
 		}
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"rea/generated/wire"
 )
 
 // ImportLimits bound what an import reads.
@@ -74,7 +76,7 @@ func ReadBundle(ctx context.Context, src io.Reader, limits ImportLimits, admit f
 		if errors.Is(err, io.ErrUnexpectedEOF) {
 			reason = fmt.Sprintf("the document ends early, at byte %d", source.n)
 		}
-		return BundleInfo{}, &IntegrityError{Pointer: string(syntactic.JSONPointer), Reason: reason}
+		return BundleInfo{}, &IntegrityError{Pointer: wire.ShortPointer(syntactic.JSONPointer), Reason: reason}
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return BundleInfo{}, &IntegrityError{Reason: fmt.Sprintf("the document ends early, at byte %d", source.n)}
@@ -229,7 +231,7 @@ func (b *bundleReader) unexpected(reason string) error {
 	if _, err := b.dec.ReadToken(); err != nil {
 		return err
 	}
-	return &IntegrityError{Pointer: string(b.dec.StackPointer()), Reason: reason}
+	return &IntegrityError{Pointer: wire.ShortPointer(b.dec.StackPointer()), Reason: reason}
 }
 
 // value reads one value whose extent the decoder may buffer: the limit is

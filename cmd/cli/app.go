@@ -190,6 +190,7 @@ func own(ctx context.Context, err error) diagnostic {
 	var stopped errInterrupted
 	var usage *usageError
 	var timeout errTimeout
+	var way advised
 	d := diagnostic{Code: "failed", Category: fault.Execution, Message: err.Error()}
 	switch {
 	case errors.As(context.Cause(ctx), &stopped), errors.As(err, &stopped):
@@ -199,6 +200,8 @@ func own(ctx context.Context, err error) diagnostic {
 	case errors.As(err, &timeout):
 		d.Code, d.Category, d.Message, d.Retryable = "timeout", fault.Timeout, timeout.Error(), true
 		d.Remediation.Action = "Allow more with --timeout."
+	case errors.As(err, &way):
+		d.Remediation.Action = way.action
 	}
 	return d
 }

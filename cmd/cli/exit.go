@@ -34,6 +34,14 @@ func usagef(hint, format string, args ...any) error {
 	return &usageError{fmt.Sprintf(format, args...), hint}
 }
 
+// advised is a failure with a way out.
+type advised struct {
+	error
+	action string
+}
+
+func (e advised) Unwrap() error { return e.error }
+
 // errInterrupted is the cause of a context that a signal ended.
 type errInterrupted struct{ signal os.Signal }
 

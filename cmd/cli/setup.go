@@ -52,6 +52,7 @@ type registrar struct {
 	yes, dry   bool
 	accessible bool
 	format     string
+	detail     string
 }
 
 func (r *registrar) commonFlags(fs *flag.FlagSet) {
@@ -60,6 +61,8 @@ func (r *registrar) commonFlags(fs *flag.FlagSet) {
 	fs.BoolVar(&r.dry, "dry-run", false, "print the plan and change nothing")
 	fs.BoolVar(&r.accessible, "accessible", false, "ask by plain lines, without moving the cursor")
 	formatFlag(fs, &r.format)
+	r.detail = "summary"
+	fs.Var(choice{&r.detail, []string{"summary", "full"}}, "detail", "whether long files that are made or removed are shown in full: `summary|full`")
 }
 
 func (a *app) setupCommand() *ffcli.Command {
@@ -119,7 +122,11 @@ func (a *app) host() (client.Host, error) {
 	if err != nil {
 		return client.Host{}, err
 	}
-	return client.Here(dir, a.getenv)
+	host, err := client.Here(dir, a.getenv)
+	if err != nil {
+		return host, usagef("Set it to your home folder; the settings of clients are looked for there.", "%v", err)
+	}
+	return host, nil
 }
 
 func (a *app) setup(ctx context.Context, r *registrar) error {
@@ -130,6 +137,9 @@ func (a *app) setup(ctx context.Context, r *registrar) error {
 	server, err := a.thisServer(ctx, r.command)
 	if err != nil {
 		return err
+	}
+	if len(r.clients) == 0 && !slices.ContainsFunc(client.All(), func(c client.Client) bool { return c.Detected(host) != "" }) {
+		return noClients()
 	}
 	person, err := a.person(r)
 	if err != nil {
@@ -265,7 +275,10 @@ func (a *app) chosenClients(person *ask.Person, r *registrar, host client.Host, 
 	}
 	switch {
 	case len(found) == 0:
-		return nil, usagef("Name one with --client, one of "+list(client.IDs())+".", "no MCP client was found on this machine")
+		if r.scope != string(client.User) {
+			return nil, usagef("Name one with --client.", "no MCP client that has settings of a %s was found on this machine", r.scope)
+		}
+		return nil, noClients()
 	case r.detected:
 		return found, nil
 	case person == nil:
@@ -283,6 +296,10 @@ func (a *app) chosenClients(person *ask.Person, r *registrar, host client.Host, 
 		out = append(out, found[i])
 	}
 	return out, nil
+}
+
+func noClients() error {
+	return usagef("Name one with --client, one of "+list(client.IDs())+".", "no MCP client was found on this machine")
 }
 
 func ids(list []client.Client) []string {

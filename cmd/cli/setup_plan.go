@@ -28,12 +28,12 @@ func (a *app) carryOut(ctx context.Context, p *plan.Plan, person *ask.Person, r 
 		if err := a.print(data, r.format); err != nil {
 			return err
 		}
-		return errors.Join(failed, refusal(refused))
+		return errors.Join(failed, refusal(refused, r.detected))
 	}
-	if err := a.printPlan(p); err != nil {
+	if err := a.printPlan(p, r.detail == "full"); err != nil {
 		return err
 	}
-	if err := refusal(refused); err != nil {
+	if err := refusal(refused, r.detected); err != nil {
 		return err
 	}
 	if !apply {
@@ -53,7 +53,7 @@ func (a *app) carryOut(ctx context.Context, p *plan.Plan, person *ask.Person, r 
 }
 
 // refusal is the failure of a plan that can't be carried out as a whole.
-func refusal(items []plan.Item) error {
+func refusal(items []plan.Item, detected bool) error {
 	if len(items) == 0 {
 		return nil
 	}
@@ -65,7 +65,11 @@ func refusal(items []plan.Item) error {
 		}
 		lines = append(lines, line)
 	}
-	return fmt.Errorf("%s; nothing was changed", strings.Join(lines, "; "))
+	err := fmt.Errorf("%s; nothing was changed", strings.Join(lines, "; "))
+	if detected {
+		return advised{err, "To leave a client out, name the others with --client instead of --all-detected."}
+	}
+	return err
 }
 
 // mostLines of a file that is new or goes are shown as text.
@@ -86,7 +90,7 @@ func whole(diff string) (what string, ok bool) {
 
 // printPlan writes what happens to which file, the differences, and what else
 // follows.
-func (a *app) printPlan(p *plan.Plan) error {
+func (a *app) printPlan(p *plan.Plan, full bool) error {
 	screen := terminal.Of(a.out, a.getenv)
 	var b strings.Builder
 	fmt.Fprintln(&b, screen.Paint(terminal.Bold, "Plan"))
@@ -114,6 +118,7 @@ func (a *app) printPlan(p *plan.Plan) error {
 		b.WriteByte('\n')
 		n := 0
 		what, all := whole(d.Diff)
+		all = all && !full
 		for line := range strings.Lines(d.Diff) {
 			if n++; n > mostLines && all {
 				continue
@@ -122,7 +127,7 @@ func (a *app) printPlan(p *plan.Plan) error {
 			fmt.Fprintln(&b, screen.Paint(diffStyle(line), terminal.EscapeLines(line)))
 		}
 		if n > mostLines && all {
-			fmt.Fprintf(&b, "… %d more lines of %s; --dry-run --format json shows them\n", n-mostLines, what)
+			fmt.Fprintf(&b, "… %d more lines of %s; --detail full shows them\n", n-mostLines, what)
 		}
 	}
 	fmt.Fprintf(&b, "\n%s\n", screen.Paint(terminal.Bold, "Beyond the files"))

@@ -3,6 +3,7 @@ package plan
 import (
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"rea/cmd/setup/change"
 	"rea/cmd/setup/client"
@@ -27,7 +28,7 @@ func (d *draft) register(c client.Client) {
 	i := Item{Subject: c.ID, Name: c.Name, Scope: string(d.Scope), Action: Refuse}
 	l, ok := c.Location(d.Host, d.Scope)
 	if !ok {
-		i.Reason = c.Name + " has no settings of a " + string(d.Scope)
+		i.Reason = "it has no settings of a " + string(d.Scope)
 		d.item(i, nil)
 		return
 	}
@@ -67,6 +68,12 @@ func (d *draft) register(c client.Client) {
 		i.Action = Add
 		if r.State != client.Missing {
 			i.Action, i.Reason = Update, r.Reason
+			if r.State == client.Aligned {
+				i.Reason = "starts this program already; other settings of it change"
+				if names := d.variables(&c, r); len(names) > 0 {
+					i.Reason = "starts this program already; changes " + strings.Join(names, ", ")
+				}
+			}
 		}
 		if f.Delete && d.Scope == client.Project {
 			f.Shared = true
@@ -101,6 +108,17 @@ func (d *draft) write(c *client.Client, src []byte, r client.Registration) (afte
 	made = f.Missing()
 	after, err = f.Put(c.Entry(s))
 	return after, made, err
+}
+
+// variables are those that an entry doesn't have as they shall be.
+func (d *draft) variables(c *client.Client, r client.Registration) []string {
+	var names []string
+	for _, v := range c.Env(c.Entry(d.Server)) {
+		if !slices.Contains(r.Env, v) {
+			names = append(names, v.Name)
+		}
+	}
+	return names
 }
 
 // remember makes the record of a file, from which it can be restored: the first

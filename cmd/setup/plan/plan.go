@@ -199,7 +199,10 @@ func (d *draft) finish(effects ...string) *Plan {
 		w.Digest = change.Digest(f.After)
 		p.record = p.record.With(w)
 	}
-	p.Effects = append([]string{}, effects...)
+	p.Effects = []string{}
+	if p.Changes() {
+		p.Effects = append(p.Effects, effects...)
+	}
 	if slices.ContainsFunc(p.files, func(f *change.File) bool { return f.Exists }) {
 		p.Effects = append(p.Effects, "Copies of the files from before are kept in "+filepath.Join(d.State.Dir, "backups")+".")
 	}

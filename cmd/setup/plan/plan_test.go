@@ -327,7 +327,11 @@ func TestReplaceTakesOver(t *testing.T) {
 	before := h.look()
 	h.apply(h.install())
 	h.options.Server.Env = []client.Variable{{Name: "JAVA_HOME", Value: "/opt/other"}}
-	h.apply(h.install())
+	again := h.install()
+	if !strings.Contains(again.Items[0].Reason, "changes JAVA_HOME") {
+		t.Errorf("why the entry changes: %q", again.Items[0].Reason)
+	}
+	h.apply(again)
 	defer func() {
 		h.apply(h.uninstall())
 		if got := h.look(); got != before {

@@ -2,6 +2,7 @@ package application
 
 import (
 	"rea/generated/model"
+	"rea/providers/javascript/address"
 	"rea/providers/javascript/bundle"
 	"rea/providers/javascript/graph"
 	"rea/providers/javascript/resolve"
@@ -189,7 +190,7 @@ func (a *analysis) drawChunkLoad(file int, from int64, q bundle.Require) {
 	}
 	source := inferred(fromBundle, model.ApplicationProvenanceConfidenceHigh, "it uses a name that the other module declares and its chunk exports")
 	a.b.Edge(from, a.partNodes[other][part], model.ApplicationRelationImports, a.b.From(source), a.location(file, q.At),
-		graph.Properties{"kind": "shared-scope", "specifier": q.Specifier, "name": q.Name})
+		graph.Properties{"kind": "shared-scope", "specifier": address.Text(q.Specifier), "name": q.Name})
 }
 
 func (a *analysis) drawLoad(file int, from int64, here map[string]int64, others map[string][]int64, q bundle.Require) {
@@ -198,7 +199,7 @@ func (a *analysis) drawLoad(file int, from int64, here map[string]int64, others 
 		properties["kind"] = "dynamic-import"
 	}
 	if q.Specifier != "" {
-		properties["specifier"] = q.Specifier
+		properties["specifier"] = address.Text(q.Specifier)
 	}
 	at := a.location(file, q.At)
 	if to, ok := here[q.ID]; ok && !q.Unknown {
@@ -222,7 +223,7 @@ func (a *analysis) drawLoad(file int, from int64, here map[string]int64, others 
 	case len(candidates) > 1:
 		source = unknown(fromBundle, "several chunks have the module")
 	case q.ID == "" && q.Specifier != "":
-		key = q.Specifier
+		key = address.Text(q.Specifier)
 	}
 	label := key
 	if q.Unknown {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"rea/generated/model"
+	"rea/providers/javascript/address"
 	"rea/providers/javascript/facts"
 	"rea/providers/javascript/graph"
 	"rea/providers/javascript/parse"
@@ -199,7 +200,8 @@ func (a *analysis) location(file int, at parse.Span) *int64 {
 }
 
 func (a *analysis) drawImport(file int, from int64, i *facts.Import) {
-	p := graph.Properties{"specifier": i.Specifier, "kind": string(i.Kind)}
+	specifier := address.Text(i.Specifier)
+	p := graph.Properties{"specifier": specifier, "kind": string(i.Kind)}
 	if len(i.Names) > 0 {
 		p["names"] = i.Names
 	}
@@ -220,14 +222,14 @@ func (a *analysis) drawImport(file int, from int64, i *facts.Import) {
 		a.b.Edge(from, a.fileNodes[a.byPath[r.Path]], model.ApplicationRelationImports, a.b.From(fromSyntax), at, p)
 		return
 	case r.Builtin, r.URL:
-		to := a.b.Node(model.ApplicationNodeKindExternalModule, graph.Local(i.Specifier), i.Specifier, a.b.From(fromSyntax), nil, graph.Properties{"builtin": r.Builtin})
+		to := a.b.Node(model.ApplicationNodeKindExternalModule, graph.Local(specifier), specifier, a.b.From(fromSyntax), nil, graph.Properties{"builtin": r.Builtin})
 		a.b.Edge(from, to, model.ApplicationRelationImports, a.b.From(fromSyntax), at, p)
 		return
 	}
 	source := unknown(fromSyntax, r.Reason)
-	key, label := i.Specifier, i.Specifier
+	key, label := specifier, specifier
 	if r.Package == "" {
-		key = path.Join(path.Dir(a.tree.Files[file].Path), i.Specifier)
+		key = path.Join(path.Dir(a.tree.Files[file].Path), specifier)
 	}
 	to := a.b.Node(model.ApplicationNodeKindExternalModule, graph.Local(key), label, a.b.From(source), nil, graph.Properties{"builtin": false})
 	a.b.Edge(from, to, model.ApplicationRelationImports, a.b.From(source), at, p)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"rea/generated/model"
+	"rea/providers/javascript/address"
 	"rea/providers/javascript/facts"
 	"rea/providers/javascript/graph"
 	"rea/providers/javascript/parse"
@@ -314,7 +315,7 @@ func (a *analysis) drawDocuments() {
 			a.b.Set(from, "title", d.Title)
 		}
 		if d.Policy != "" {
-			a.b.Set(from, "content_security_policy", d.Policy)
+			a.b.Set(from, "content_security_policy", address.Text(d.Policy))
 		}
 		if d.Unclosed {
 			a.b.Gap("markup of "+a.tree.Files[i].Path, -1, "the document ends inside of a tag or script")
@@ -324,7 +325,7 @@ func (a *analysis) drawDocuments() {
 			if s.Inline {
 				continue
 			}
-			p := graph.Properties{"src": clean(s.Src), "module": s.Module}
+			p := graph.Properties{"src": address.Clean(s.Src), "module": s.Module}
 			if s.Preload {
 				p["preload"] = true
 			}
@@ -333,28 +334,20 @@ func (a *analysis) drawDocuments() {
 				continue
 			}
 			source := unknown(fromDocument, "no such file in the application")
-			kind, key := model.ApplicationNodeKindExternalModule, "script "+clean(s.Src)
-			if strings.Contains(s.Src, "://") {
+			kind, key := model.ApplicationNodeKindExternalModule, "script "+address.Clean(s.Src)
+			if strings.Contains(s.Src, "://") || strings.HasPrefix(s.Src, "//") {
 				source = fromDocument
 			}
-			to := a.b.Node(kind, graph.Local(key), clean(s.Src), a.b.From(source), nil, graph.Properties{"builtin": false})
+			to := a.b.Node(kind, graph.Local(key), address.Clean(s.Src), a.b.From(source), nil, graph.Properties{"builtin": false})
 			a.b.Edge(from, to, model.ApplicationRelationLoads, a.b.From(source), at, p)
 		}
 	}
 }
 
-func clean(address string) string {
-	text, ok := facts.Clean(address)
-	if !ok {
-		return ""
-	}
-	return text
-}
-
 func (a *analysis) scriptOf(i int, base, src string) string {
 	src, _, _ = strings.Cut(src, "?")
 	src, _, _ = strings.Cut(src, "#")
-	if src == "" || strings.Contains(src, "://") {
+	if src == "" || strings.Contains(src, "://") || strings.HasPrefix(src, "//") {
 		return ""
 	}
 	dir := path.Dir(a.tree.Files[i].Path)

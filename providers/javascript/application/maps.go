@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"rea/generated/model"
+	"rea/providers/javascript/address"
 	"rea/providers/javascript/graph"
 	"rea/providers/javascript/sourcemap"
 	"rea/providers/javascript/tree"
@@ -45,15 +46,15 @@ func (a *analysis) drawMapErrors(i int) {
 }
 
 // drawDeclaredMap joins a program to the map it names: one it holds, or a file.
-func (a *analysis) drawDeclaredMap(i int, address string, sources map[int][]int64) {
+func (a *analysis) drawDeclaredMap(i int, declared string, sources map[int][]int64) {
 	from := a.fileNodes[i]
-	if strings.HasPrefix(address, "data:") {
+	if strings.HasPrefix(declared, "data:") {
 		a.drawMapErrors(i)
 		m := a.maps[i]
 		if m == nil {
 			return
 		}
-		body, _ := sourcemap.Inline(address)
+		body, _ := sourcemap.Inline(declared)
 		sum := sha256.Sum256(body)
 		id := graph.Path(a.tree.Files[i].Path+"#source-map", hex.EncodeToString(sum[:]))
 		node := a.b.Node(model.ApplicationNodeKindSourceMap, id, a.tree.Files[i].Path, a.b.From(fromMap), nil, graph.Properties{"inline": true, "size": int64(len(body))})
@@ -61,7 +62,7 @@ func (a *analysis) drawDeclaredMap(i int, address string, sources map[int][]int6
 		a.drawOrigins(i, m, a.drawSources(i, node, m))
 		return
 	}
-	if p, ok := a.mapPath(i, address); ok {
+	if p, ok := a.mapPath(i, declared); ok {
 		to := a.byPath[p]
 		a.b.Edge(from, a.fileNodes[to], model.ApplicationRelationMapsTo, a.b.From(fromMap), nil, nil)
 		if m := a.maps[to]; m != nil {
@@ -69,12 +70,7 @@ func (a *analysis) drawDeclaredMap(i int, address string, sources map[int][]int6
 		}
 		return
 	}
-	clean := address
-	if strings.Contains(address, "://") {
-		if u, err := url.Parse(address); err == nil {
-			clean = u.Scheme + "://" + u.Host + u.Path
-		}
-	}
+	clean := address.Clean(declared)
 	source := fromMap
 	source.State, source.Confidence, source.Reason = model.ApplicationProvenanceStateUnavailable, model.ApplicationProvenanceConfidenceUnknown, "the source map is not in the application"
 	node := a.b.Node(model.ApplicationNodeKindSourceMap, graph.Local("declared "+path.Join(path.Dir(a.tree.Files[i].Path), clean)), clean, a.b.From(source), nil, nil)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"rea/generated/model"
+	"rea/providers/javascript/address"
 	"rea/providers/javascript/facts"
 	"rea/providers/javascript/graph"
 )
@@ -32,7 +33,7 @@ func (o *operation) answers(sender *operation) bool {
 }
 
 func (a *analysis) collectMessage(file int, from int64, f *facts.Fact) {
-	o := operation{name: f.Name, from: from, at: a.location(file, f.At), via: f.Via, dynamic: f.Dynamic, order: len(a.operations)}
+	o := operation{name: f.Exact, from: from, at: a.location(file, f.At), via: f.Via, dynamic: f.Dynamic, order: len(a.operations)}
 	for _, d := range f.Details {
 		switch d.Name {
 		case "operation":
@@ -80,11 +81,17 @@ func (a *analysis) drawMessages() {
 		key := channelKey{o.direction, o.name}
 		channels[key] = append(channels[key], o)
 	}
+	drawn := map[string]int{}
 	keys := slices.SortedFunc(maps.Keys(channels), func(x, y channelKey) int {
 		return channels[x][0].order - channels[y][0].order
 	})
 	for _, key := range keys {
-		a.drawChannel(key, channels[key], dynamicHandlers[key.direction])
+		shown := address.Text(key.name)
+		id := key.direction + " " + shown
+		if drawn[id]++; drawn[id] > 1 { // names that differ in what is not kept
+			id += " " + itoa(drawn[id])
+		}
+		a.drawChannel(id, shown, key.direction, channels[key], dynamicHandlers[key.direction])
 	}
 }
 
@@ -106,7 +113,7 @@ func (a *analysis) joinChannel(o *operation, channel int64, source graph.Source,
 	}
 }
 
-func (a *analysis) drawChannel(key channelKey, operations []*operation, dynamicHandlers int) {
+func (a *analysis) drawChannel(id, name, direction string, operations []*operation, dynamicHandlers int) {
 	senders, handlers := int64(0), int64(0)
 	for _, o := range operations {
 		if o.handles() {
@@ -115,8 +122,8 @@ func (a *analysis) drawChannel(key channelKey, operations []*operation, dynamicH
 			senders++
 		}
 	}
-	node := a.b.Node(model.ApplicationNodeKindIpcChannel, graph.Local(key.direction+" "+key.name), key.name, a.b.From(fromSyntax), nil,
-		graph.Properties{"direction": key.direction, "senders": senders, "handlers": handlers})
+	node := a.b.Node(model.ApplicationNodeKindIpcChannel, graph.Local(id), name, a.b.From(fromSyntax), nil,
+		graph.Properties{"direction": direction, "senders": senders, "handlers": handlers})
 	overall := ""
 	for _, o := range operations {
 		var others []*operation
@@ -139,7 +146,7 @@ func (a *analysis) drawChannel(key channelKey, operations []*operation, dynamicH
 			}
 		case len(others) == 1:
 			pairing = paired
-			a.b.Edge(o.from, others[0].handler, model.ApplicationRelationCalls, a.b.From(inferred(correlated, model.ApplicationProvenanceConfidenceHigh, "the only handler of a literal channel")), o.at, graph.Properties{"channel": key.name})
+			a.b.Edge(o.from, others[0].handler, model.ApplicationRelationCalls, a.b.From(inferred(correlated, model.ApplicationProvenanceConfidenceHigh, "the only handler of a literal channel")), o.at, graph.Properties{"channel": name})
 		case len(others) > 1:
 			pairing = ambiguous
 		}

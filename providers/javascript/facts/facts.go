@@ -11,6 +11,7 @@ import (
 	"cmp"
 	"slices"
 
+	"rea/providers/javascript/address"
 	"rea/providers/javascript/bundle"
 	"rea/providers/javascript/parse"
 	"rea/providers/javascript/scope"
@@ -47,10 +48,13 @@ type Value struct {
 	Value any // string, bool, float64 or []string
 }
 
-// A Fact is one thing that the program does or names.
+// A Fact is one thing that the program does or names. Its texts have no addresses
+// with what must not be kept of them (see package address).
 type Fact struct {
-	Kind    Kind
-	Name    string
+	Kind Kind
+	Name string
+	// Exact is the name as it stands in the program, to be compared and not kept.
+	Exact   string
 	Via     string // the path of what does it, as "fetch"
 	Dynamic bool
 	At      parse.Span
@@ -121,10 +125,26 @@ func Extract(p *Program) *Found {
 	for i := range e.f.Nodes {
 		e.node(parse.Ref(i), &e.f.Nodes[i])
 	}
+	for i := range e.out.Facts {
+		e.out.Facts[i].clean()
+	}
 	sortPlaces(e.out.Facts, func(v *Fact) parse.Span { return v.At })
 	sortPlaces(e.out.Imports, func(v *Import) parse.Span { return v.At })
 	sortPlaces(e.out.Exports, func(v *Export) parse.Span { return v.At })
 	return &e.out
+}
+
+// clean takes out of a fact what must not be kept.
+func (f *Fact) clean() {
+	f.Exact, f.Name = f.Name, address.Text(f.Name)
+	for i := range f.Details {
+		switch v := f.Details[i].Value.(type) {
+		case string:
+			f.Details[i].Value = address.Text(v)
+		case []string:
+			f.Details[i].Value = address.Texts(v)
+		}
+	}
 }
 
 func sortPlaces[T any](list []T, at func(*T) parse.Span) {

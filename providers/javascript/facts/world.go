@@ -1,9 +1,9 @@
 package facts
 
 import (
-	"net/url"
 	"strings"
 
+	"rea/providers/javascript/address"
 	"rea/providers/javascript/parse"
 )
 
@@ -29,7 +29,7 @@ func (e *extractor) endpoint(r parse.Ref, via, method string, at parse.Ref) {
 func (e *extractor) address(r parse.Ref) (string, bool) {
 	f := e.f
 	if text, ok := e.Names.Constant(r); ok {
-		return Clean(text)
+		return kept(text)
 	}
 	k := f.Kind(r)
 	if k != parse.Template && (k != parse.Binary || f.At(r).Op != parse.Plus) {
@@ -53,45 +53,16 @@ func (e *extractor) address(r parse.Ref) (string, bool) {
 	if !known {
 		return "", false
 	}
-	return Clean(b.String())
+	return kept(b.String())
 }
 
-// Clean takes credentials, fragment and query values out of an address.
-func Clean(text string) (string, bool) {
+// kept is an address without what must not be kept of it; ok is false for what
+// can be none.
+func kept(text string) (string, bool) {
 	if len(text) > maxAddress || strings.ContainsAny(text, "\n\r\t\x00") {
 		return "", false
 	}
-	if i := strings.IndexByte(text, '#'); i >= 0 {
-		text = text[:i]
-	}
-	query := ""
-	if i := strings.IndexByte(text, '?'); i >= 0 {
-		text, query = text[:i], text[i+1:]
-	}
-	if scheme, rest, ok := strings.Cut(text, "://"); ok {
-		host, path, slash := strings.Cut(rest, "/")
-		if at := strings.LastIndexByte(host, '@'); at >= 0 {
-			host = host[at+1:]
-		}
-		text = scheme + "://" + host
-		if slash {
-			text += "/" + path
-		}
-	}
-	if query == "" {
-		return text, true
-	}
-	var keys []string
-	for _, pair := range strings.Split(query, "&") {
-		key, _, _ := strings.Cut(pair, "=")
-		if k, err := url.QueryUnescape(key); err == nil && k != "" && len(k) <= 100 {
-			keys = append(keys, key+"=")
-		}
-	}
-	if len(keys) > 0 {
-		text += "?" + strings.Join(keys, "&")
-	}
-	return text, true
+	return address.Clean(strings.TrimSpace(text)), true
 }
 
 var schemes = []string{"http://", "https://", "ws://", "wss://"}

@@ -1,10 +1,11 @@
 package semantic
 
 import (
+	"slices"
 	"strings"
 
+	"rea/providers/javascript/address"
 	"rea/providers/javascript/bundle"
-	"rea/providers/javascript/facts"
 	"rea/providers/javascript/parse"
 	"rea/providers/javascript/scope"
 )
@@ -45,6 +46,7 @@ func (e *extractor) node(k Kind, at parse.Span, label string) int32 {
 		e.unit.Omitted++
 		return none
 	}
+	label = address.Text(label)
 	if len(label) > maxLabel {
 		label = strings.ToValidUTF8(label[:maxLabel], "")
 	}
@@ -232,7 +234,7 @@ func (e *extractor) flow(r parse.Ref, to int32, how Relation, steps int) {
 		e.edge(how, e.functionOf(r), to)
 	case parse.String:
 		if n.End-n.Start <= maxLabel && (how == Argument || how == Asks || how == Spawns || how == Uses) {
-			e.edge(how, e.node(Literal, e.span(r), shown(e.StringValue(r))), to)
+			e.edge(how, e.node(Literal, e.span(r), e.literal(r)), to)
 		}
 	case parse.Template, parse.Logical, parse.Array:
 		for k := n.First; k != 0; k = e.Next(k) {
@@ -258,13 +260,45 @@ func (e *extractor) flow(r parse.Ref, to int32, how Relation, steps int) {
 	}
 }
 
-// shown is the text of a literal without what must not be kept of addresses.
-func shown(text string) string {
-	if !strings.Contains(text, "://") {
-		return text
+// maxBefore bounds the parts that are looked at in front of one that is joined.
+const maxBefore = 64
+
+// literal is what is kept of a text, which may be joined to others in front of it.
+func (e *extractor) literal(r parse.Ref) string {
+	var before []string // from the nearest on
+	left := maxBefore
+	for part := r; left > 0; part = e.Parents[part] {
+		up := e.Parents[part]
+		if e.Kind(up) != parse.Binary || e.At(up).Op != parse.Plus {
+			break
+		}
+		var here strings.Builder
+		for k := e.First(up); k != part && k != 0; k = e.Next(k) {
+			e.lead(k, &here, &left)
+		}
+		before = append(before, here.String())
 	}
-	clean, _ := facts.Clean(text)
-	return clean
+	slices.Reverse(before)
+	return address.Piece(strings.Join(before, ""), e.StringValue(r))
+}
+
+// lead writes the text of a part, with {} for what varies.
+func (e *extractor) lead(r parse.Ref, to *strings.Builder, left *int) {
+	if *left--; *left < 0 {
+		return
+	}
+	switch n := e.At(r); {
+	case n.Kind == parse.String && n.End-n.Start <= maxLabel:
+		to.WriteString(e.StringValue(r))
+	case n.Kind == parse.Chunk && n.End-n.Start <= maxLabel:
+		to.WriteString(e.ChunkValue(r))
+	case n.Kind == parse.Binary && n.Op == parse.Plus, n.Kind == parse.Template:
+		for k := n.First; k != 0; k = e.Next(k) {
+			e.lead(k, to, left)
+		}
+	default:
+		to.WriteString("{}")
+	}
 }
 
 // object is the node of an object literal with its properties.

@@ -24,8 +24,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"rea/providers/javascript/address"
 	"rea/providers/javascript/bundle"
-	"rea/providers/javascript/facts"
 	"rea/providers/javascript/graph"
 	"rea/providers/javascript/parse"
 	"rea/providers/javascript/scope"
@@ -117,10 +117,7 @@ func (r *Reader) constant(v parse.Ref) object {
 	switch n := f.At(v); n.Kind {
 	case parse.String, parse.Template, parse.Binary:
 		if s, ok := f.Constant(v); ok {
-			if strings.Contains(s, "://") { // an address, without what must not be kept of it
-				s, _ = facts.Clean(s)
-			}
-			return object{"kind": "string", "value": cut(s)}
+			return object{"kind": "string", "value": cut(address.Text(s))}
 		}
 		if n.Kind == parse.Template {
 			return object{"kind": "string"}

@@ -1,0 +1,91 @@
+package address_test
+
+import (
+	"strings"
+	"testing"
+
+	"rea/providers/javascript/address"
+)
+
+func TestText(t *testing.T) {
+	for _, tt := range []struct{ text, want string }{
+		{"https://u:S@h.example/a/b?x=S&y=S#S", "https://h.example/a/b?x=&y="},
+		{"HTTPS://U:S@H.example/?A=S", "HTTPS://H.example/?A="},
+		{"//u:S@h.example/p?x=S", "//h.example/p?x="},
+		{"postgres://admin:S@db.example:5432/x?sslkey=S", "postgres://db.example:5432/x?sslkey="},
+		{"mongodb+srv://root:S@cluster/x", "mongodb+srv://cluster/x"},
+		{"blob:https://u:S@h/?x=S", "blob:https://h/?x="},
+		{" https://u:S@h/?x=S S", " https://h/?x="},
+		{"https://u:S#S@h.example/a", "https://h.example/a"},
+		{"https://u:S/S@h.example/a", "https://h.example/a"},
+		{"https://h:8080/a@b", "https://h:8080/a@b"},
+		{"https://[::1]:80/a@b", "https://[::1]:80/a@b"},
+		{"https://h/p;jsession=S?x=S", "https://h/p;jsession=?x="},
+		{"https://h/p;a=S;b=S/q", "https://h/p;a=;b=/q"},
+		{"https://h/p?S", "https://h/p?"},
+		{"https://h/p?a=S;b=S", "https://h/p?a=;b="},
+		{"https://h/p?S&a=S", "https://h/p?a="},
+		{"/events?tok=S", "/events?tok="},
+		{"/events?S", "/events?"},
+		{"/events#S", "/events"},
+		{"api/x?key=S#S", "api/x?key="},
+		{"?k=S&l=S#S", "?k=&l="},
+		{"&y=S", "&y="},
+		{"./w.js?v=S", "./w.js?v="},
+		{"/t/{}?apikey=S&y={}", "/t/{}?apikey=&y="},
+		{"curl -H 'X: 1' https://u:S@x.example/?t=S 'https://h/?t=S' -o a", "curl -H 'X: 1' https://x.example/?t= 'https://h/?t=' -o a"},
+		{"--proxy=http://u:S@h:1/ next", "--proxy=http://h:1/ next"},
+		{"report-uri https://h/r?key=S; default-src 'self'", "report-uri https://h/r?key=; default-src 'self'"},
+		{`<a href="https://u:S@h/?x=S">see #1?</a>`, `<a href="https://h/?x=">see #1?</a>`},
+
+		// No addresses.
+		{"#root", "#root"}, {"a[href='#x']", "a[href='#x']"}, {"Really? Yes & no = maybe #1", "Really? Yes & no = maybe #1"},
+		{"/users/:id?", "/users/:id?"}, {"/:lang?/docs", "/:lang?/docs"}, {"^/(a|b)?c#d", "^/(a|b)?c#d"}, {"(?<name>a=b)", "(?<name>a=b)"},
+		{"// a comment", "// a comment"}, {"save#now", "save#now"}, {"a && b", "a && b"}, {"x@y.example", "x@y.example"}, {"", ""},
+	} {
+		if got := address.Text(tt.text); got != tt.want {
+			t.Errorf("%q gives %q, want %q", tt.text, got, tt.want)
+		}
+	}
+}
+
+func TestClean(t *testing.T) {
+	for _, tt := range []struct{ text, want string }{
+		{"a b?S S=S&x=S S", "a b?S S=&x="}, {"p?S", "p?"}, {"p#S", "p"}, {"?S", "?"}, {"a/b", "a/b"}, {"https://u@h", "https://h"},
+	} {
+		if got := address.Clean(tt.text); got != tt.want {
+			t.Errorf("%q gives %q, want %q", tt.text, got, tt.want)
+		}
+	}
+}
+
+func TestPiece(t *testing.T) {
+	for _, tt := range []struct{ before, part, want string }{
+		{"https://h/{}", "?tok=S", "?tok="}, {"https://h/{}?tok={}", "#S", ""}, {"https://h/?a=", "S", ""}, {"https://{}:", "S@h/a", "h/a"},
+		{"", "#root", "#root"}, {"div", "#root", "#root"}, {"https://h", "/a", "/a"},
+	} {
+		if got := address.Piece(tt.before, tt.part); got != tt.want {
+			t.Errorf("%q after %q gives %q, want %q", tt.part, tt.before, got, tt.want)
+		}
+	}
+}
+
+// FuzzText: what is kept is part of the text, and clean.
+func FuzzText(f *testing.F) {
+	for _, s := range []string{"https://u:p@h/a;b=c?d=e#f", "//@?#", "a://b:c/@d?e", "curl 'x://y' ?a=b&c;d", "&a=b#", "/a?/b?c=d", "://@://@", "a b://c:d@e"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		for _, clean := range []func(string) string{address.Text, address.Clean} {
+			once := clean(s)
+			rest := s
+			for i := range len(once) {
+				at := strings.IndexByte(rest, once[i])
+				if at < 0 {
+					t.Fatalf("%q gives %q, which is not part of it", s, once)
+				}
+				rest = rest[at+1:]
+			}
+		}
+	})
+}

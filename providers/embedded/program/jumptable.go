@@ -53,7 +53,9 @@ type table struct {
 type shape struct {
 	t     table
 	index lin  // of the (first-level) table
-	weak  bool // bounded by a signed comparison only, which says nothing of what is below
+	weak  bool // bounded by a signed comparison only, which says nothing of what is below,
+	// or masked: by a mask or a shift only, where a comparison before may say more
+	masked bool
 }
 
 // matchShape reads a jump target as a table access.
@@ -170,7 +172,7 @@ func (s *shape) limit(p *path, code *space) bool {
 		}
 	}
 	if t := idx.t[0].term; best < 0 && idx.c == 0 && (t.kind == termMask || t.kind == termShr) {
-		best = t.imm
+		best, s.masked = t.imm, true
 	}
 	if shift < 0 && zeroExtended(s.index) { // compared before the lowest case was taken off: what is below it was ruled out before
 		best, shift = best+shift, 0
@@ -186,7 +188,7 @@ func (s *shape) limit(p *path, code *space) bool {
 	} else {
 		s.t.addr += uint64(shift * int64(s.t.entry))
 	}
-	s.t.count, s.t.bounded, s.weak = int(best)+1, true, signed && !bottom
+	s.t.count, s.t.bounded, s.weak = int(best)+1, true, signed && !bottom || s.masked
 	// a base that is no code and no image is the table: nothing before it belongs to it
 	if t := &s.t; t.scale == 1 && t.indexAddr == 0 && t.addr < t.base && p.arch != object.X86 {
 		if below := (t.base - t.addr) / uint64(t.entry); below < uint64(t.count) && (t.base-t.addr)%uint64(t.entry) == 0 && code.off(t.base) == none {
@@ -251,7 +253,7 @@ func (r *recovery) findTable(tf *tableFinder, f *fn, off uint32) *table {
 		return nil
 	}
 	if open := r.explore(tf, f, off, int32(bi)); open { // what bounds it on one way does not on another
-		tf.shapes = slices.DeleteFunc(tf.shapes, func(s shape) bool { return s.t.bounded })
+		tf.shapes = slices.DeleteFunc(tf.shapes, func(s shape) bool { return s.t.bounded && !s.masked })
 		tf.bounded = false
 	}
 	var first *table
@@ -296,7 +298,7 @@ func (r *recovery) explore(tf *tableFinder, f *fn, off uint32, bi int32) (open b
 				continue
 			}
 			head := trail[len(trail)-1]
-			open = open || ok && !s.t.bounded && f.blocks[head].start == f.entry && len(trail) > 1
+			open = open || ok && (!s.t.bounded || s.masked) && f.blocks[head].start == f.entry && len(trail) > 1
 			for _, pr := range tf.preds[head] {
 				if !slices.Contains(trail, pr) && len(next) < pathTries {
 					next = append(next, append(slices.Clone(trail), pr))

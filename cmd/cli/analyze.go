@@ -20,7 +20,8 @@ func (a *app) analyzeCommand() *ffcli.Command {
 	formatFlag(fs, &format)
 	rows := fs.Int("rows", 15, "rows of each list; 0 for `all`")
 	timeout := fs.Duration("timeout", 0, "give up after this `duration`, e.g. 30s")
-	provider := fs.String("provider", "", "`engine` that analyses the file, or auto")
+	var provider string
+	engineFlag(fs, &provider, "`engine` that analyses the file, or auto")
 	architecture := fs.String("architecture", "", "`slice` of a universal file, e.g. arm64")
 	policy := policyFlag(fs)
 	var snapshot snapshotFlags
@@ -50,7 +51,7 @@ func (a *app) analyzeCommand() *ffcli.Command {
 				}
 				return failed(a.analyzeApplication(ctx, args[0], *policy, format, *rows))
 			}
-			return failed(a.analyze(ctx, args[0], *architecture, *provider, format, *rows, &snapshot))
+			return failed(a.analyze(ctx, args[0], *architecture, provider, format, *rows, &snapshot))
 		},
 	}
 }

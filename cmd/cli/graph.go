@@ -32,7 +32,7 @@ func (a *app) graphCommand() *ffcli.Command {
 	fs.IntVar(&own.nodes, "max-nodes", 120, "most `boxes` to draw, up to 2000")
 	fs.BoolVar(&own.plain, "no-code", false, "show no instructions in the blocks of a control flow")
 	fs.DurationVar(&own.timeout, "timeout", 0, "give up after this `duration`, e.g. 30s")
-	fs.StringVar(&own.provider, "provider", "", "`engine` that analyses the file, or auto")
+	engineFlag(fs, &own.provider, "`engine` that analyses the file, or auto")
 	fs.StringVar(&own.architecture, "architecture", "", "`slice` of a universal file, e.g. arm64")
 	own.policy = policyFlag(fs)
 	own.snapshot.define(fs)

@@ -25,7 +25,8 @@ const profileSetting = "REA_MCP_INPUT_SCHEMA_PROFILE"
 func (a *app) serverCommand() *ffcli.Command {
 	fs := flags("mcp")
 	toolsets := fs.String("toolsets", "", "`families` of tools to show, separated by commas; before REA_MCP_TOOLSETS")
-	provider := fs.String("provider", "", "`engine` that analyses files, or auto; after REA_ANALYSIS_PROVIDER")
+	var provider string
+	engineFlag(fs, &provider, "`engine` that analyses files, or auto; after REA_ANALYSIS_PROVIDER")
 	return &ffcli.Command{
 		Name:       "mcp",
 		ShortUsage: "rea mcp [--toolsets LIST] [--provider ID]",
@@ -37,7 +38,7 @@ func (a *app) serverCommand() *ffcli.Command {
 			if len(args) > 0 {
 				return usagef("usage: rea mcp [flags]", "mcp takes no arguments")
 			}
-			return a.serve(ctx, *toolsets, *provider)
+			return a.serve(ctx, *toolsets, provider)
 		},
 	}
 }

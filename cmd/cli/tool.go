@@ -32,7 +32,7 @@ func (a *app) toolCommand(c *cli.Command) *ffcli.Command {
 	var own toolFlags
 	a.inputFlags(fs, c, in, &own)
 	if c.Target {
-		add(fs, "provider", func() { fs.StringVar(&own.provider, "provider", "", "`engine` that analyses the file, or auto") })
+		add(fs, "provider", func() { engineFlag(fs, &own.provider, "`engine` that analyses the file, or auto") })
 		add(fs, "architecture", func() {
 			fs.StringVar(&own.architecture, "architecture", "", "`slice` of a universal file, e.g. arm64")
 		})

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"flag"
 	"io"
 	"log/slog"
 	"os"
@@ -64,19 +65,24 @@ func checkEngine(getenv func(string) string, id string) error {
 // choiceSetting names the environment variable that chooses an engine.
 const choiceSetting = "REA_ANALYSIS_PROVIDER"
 
-// checkChoice refuses wishes for an engine that does not exist, before a server
-// starts that could open nothing.
+// engineChoices are what an engine can be chosen by.
+var engineChoices = []string{engine.Auto, engine.DefaultID, ghidra.ID, hopper.ID}
+
+// engineFlag adds --provider to fs. Like the setting, it takes nothing but the
+// name of an engine.
+func engineFlag(fs *flag.FlagSet, value *string, usage string) {
+	fs.Var(choice{value, engineChoices}, "provider", usage)
+}
+
+// checkChoice refuses wishes for an engine that does not exist, before anything
+// is opened.
 func checkChoice(getenv func(string) string, flag string) error {
-	known := []string{engine.Auto}
-	for _, p := range engines(getenv) {
-		known = append(known, p.Describe().Provider.ID)
-	}
 	for _, wish := range []struct{ name, value string }{
 		{choiceSetting, getenv(choiceSetting)}, {"--provider", flag},
 	} {
-		if wish.value != "" && !slices.Contains(known, wish.value) {
+		if wish.value != "" && !slices.Contains(engineChoices, wish.value) {
 			return fault.ConfigurationInvalid(fault.ConfigurationInvalidDetails{
-				Name: wish.name, Value: wish.value, Expected: "one of " + strings.Join(known, ", "),
+				Name: wish.name, Value: wish.value, Expected: "one of " + strings.Join(engineChoices, ", "),
 			}, nil)
 		}
 	}
@@ -176,7 +182,7 @@ type connection struct {
 // connect makes the session of one command. A snapshot, unless nil, is read
 // where the target is opened.
 func (a *app) connect(provider string, snapshot *snapshotFlags) *connection {
-	invalid := checkEngines(a.getenv)
+	invalid := errors.Join(checkEngines(a.getenv), checkChoice(a.getenv, provider))
 	d, done := assemble(setup{getenv: a.getenv, provider: provider, log: a.err, single: true})
 	call := func(ctx context.Context, name string, input []byte) ([]byte, error) {
 		if invalid != nil {

@@ -479,7 +479,7 @@ var cases = []contractCase{
 		output: decoder(DecodeOpenBinaryOutput),
 		rejects: []reject{
 			{"no path", `{}`, "/path"},
-			{"not an engine id", `{"path":"/bin/ls","provider_id":"No Such"}`, "/provider_id"},
+			{"no engine id", `{"path":"/bin/ls","provider_id":""}`, "/provider_id"},
 			{"unknown property", `{"path":"/bin/ls","bogus":1}`, "/bogus"},
 		},
 	},

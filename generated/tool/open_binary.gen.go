@@ -60,7 +60,7 @@ func (v *OpenBinaryInput) DecodeJSON(d *wire.Decoder) error {
 			err = d.StringIn(&v.Path, 1, 4096, nil)
 		case "provider_id":
 			err = wire.Pointer(d, &v.ProviderID, func(v *string, d *wire.Decoder) error {
-				return d.StringIn(v, 0, 64, &openBinaryInputProviderIDPattern)
+				return d.StringIn(v, 1, 64, nil)
 			})
 		case "architecture":
 			err = wire.Pointer(d, &v.Architecture, func(v *string, d *wire.Decoder) error {
@@ -263,9 +263,6 @@ func (v *OpenBinaryOutputResultSnapshot) DecodeJSON(d *wire.Decoder) error {
 	}
 	return nil
 }
-
-// openBinaryInputProviderIDPattern is what the string matches.
-var openBinaryInputProviderIDPattern = wire.Pattern{Source: `^[a-z][a-z0-9-]*$`}
 
 // DecodeOpenBinaryInput reads and checks the arguments of open_binary.
 func DecodeOpenBinaryInput(data []byte) (*OpenBinaryInput, error) {

@@ -118,6 +118,11 @@ func (a *app) admitFile(ctx context.Context, ledger *evidence.Ledger, path strin
 	case len(doc) > maxInput:
 		return unsound(path, &evidence.IntegrityError{Reason: fmt.Sprintf("it is larger than the %d bytes that a record may have", maxInput)})
 	}
+	if !bytes.HasPrefix(bytes.TrimLeft(doc, " \t\r\n"), []byte("{")) {
+		return unsound(path, &evidence.IntegrityError{
+			Reason: "it is neither a record, nor a bundle, nor a snapshot", Remedy: "Give files that commands printed with --format json, bundles, or snapshots.",
+		})
+	}
 	record, err := evidence.Verify(doc)
 	if err != nil {
 		return unsound(path, err)
@@ -146,7 +151,11 @@ func unsound(path string, err error) error {
 	if !ok {
 		return err
 	}
-	return fault.EvidenceIntegrityMismatch(fault.EvidenceIntegrityMismatchDetails{Pointer: e.Pointer, Reason: fmt.Sprintf("%s, in file %q", e.Reason, path)}, err)
+	f := fault.EvidenceIntegrityMismatch(fault.EvidenceIntegrityMismatchDetails{Pointer: e.Pointer, Reason: fmt.Sprintf("%s, in file %q", e.Reason, path)}, err)
+	if e.Remedy != "" {
+		f = fault.Advise(f, e.Remedy)
+	}
+	return f
 }
 
 // inspectBundle is the command that lists the records of a bundle: its input is

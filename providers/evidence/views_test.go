@@ -200,3 +200,18 @@ func TestInspectAnalysisView_limitations_of_its_own(t *testing.T) {
 		}
 	}
 }
+
+// A diagnostic that was kept is no finding, and is not taken for an altered one.
+func TestInspectAnalysisView_of_a_diagnostic(t *testing.T) {
+	b := newBench(t, 0)
+	_, _, err := b.view(`{"kind":"retained-evidence","evidence_id":"ev_`+shaA+`"}`, "")
+	id, err := b.dispatch.RetainFault(t.Context(), "inspect_analysis_view", faultOf(t, err))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = b.view(fmt.Sprintf(`{"kind":"retained-evidence","evidence_id":%q}`, id), "")
+	f := faultOf(t, err)
+	if f.Code != fault.EvidenceNotApplicableCode || !strings.Contains(f.Remediation.Action, "no finding") {
+		t.Errorf("fault is %s", f.JSON())
+	}
+}

@@ -42,6 +42,9 @@ func (d *Dispatcher) resolve(b *tool.Binding, in wire.Appender) error {
 			}
 			*place = record
 		}
+		if record.PredicateType == faultPredicate {
+			return d.diagnostic(b.Spec, record, pointerOf(b.Spec, i))
+		}
 		if e := claims.Check(record); e != nil {
 			return integrity(pointerOf(b.Spec, i), e)
 		}
@@ -97,7 +100,23 @@ func integrity(pointer string, err error) error {
 	if e.Computed != "" {
 		details.ComputedID = &e.Computed
 	}
-	return fault.EvidenceIntegrityMismatch(details, err)
+	f := fault.EvidenceIntegrityMismatch(details, err)
+	if e.Remedy != "" {
+		f = fault.Advise(f, e.Remedy)
+	}
+	return f
+}
+
+// diagnostic is the fault for a retained diagnostic in the place of a finding.
+func (d *Dispatcher) diagnostic(spec *tool.Spec, record *model.EvidenceRecord, pointer string) error {
+	accepted := []string{}
+	if spec.Name == "inspect_analysis_view" {
+		accepted = append(accepted, d.config.Viewed...)
+	}
+	return fault.Advise(fault.EvidenceNotApplicable(fault.EvidenceNotApplicableDetails{
+		EvidenceID: record.EvidenceID, Operation: record.Operation, Accepted: accepted, Pointer: pointer,
+	}, nil), "The record tells why a call of "+bounded(record.Operation)+" failed, and is no finding: give the record of a call that succeeded. "+
+		"export_evidence_bundle writes the diagnostic to a file.")
 }
 
 // faultPredicate is what a retained diagnostic states.

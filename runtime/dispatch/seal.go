@@ -123,7 +123,8 @@ func (d *Dispatcher) parameters(b *tool.Binding, in wire.Appender) ([]byte, erro
 	}
 	canonical, err := evidence.Canonical(doc)
 	if err != nil { // a number that a record cannot hold
-		return nil, fault.InvalidRequest(fault.InvalidRequestDetails{Keyword: "number", Expected: err.Error()}, err)
+		pointer, reason := evidence.Place(doc, err)
+		return nil, fault.InvalidRequest(fault.InvalidRequestDetails{Pointer: pointer, Keyword: "number", Expected: reason}, err)
 	}
 	return canonical, nil
 }

@@ -9,6 +9,8 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"rea/generated/wire"
 )
 
@@ -51,7 +53,35 @@ type member struct {
 }
 
 func (c *canonicalizer) fail(format string, args ...any) error {
-	return fmt.Errorf("%s at byte %d", fmt.Sprintf(format, args...), c.i)
+	return &placedError{fmt.Sprintf(format, args...), c.i}
+}
+
+// placedError is a fault at a byte of a JSON text.
+type placedError struct {
+	reason string
+	at     int
+}
+
+func (e *placedError) Error() string { return fmt.Sprintf("%s at byte %d", e.reason, e.at) }
+
+// Place tells what [Canonical] refused doc for, and the JSON pointer of the value:
+// a caller does not know the bytes of a text that was written anew.
+func Place(doc []byte, err error) (pointer, reason string) {
+	var placed *placedError
+	if !errors.As(err, &placed) {
+		return "", err.Error()
+	}
+	dec := jsontext.NewDecoder(bytes.NewBuffer(doc))
+	for dec.InputOffset() <= int64(placed.at) {
+		if _, broken := dec.ReadToken(); broken != nil {
+			return "", err.Error() // the text is not JSON up to there
+		}
+	}
+	const deepest = 32 // beyond it, a pointer tells nobody anything
+	if dec.StackDepth() > deepest {
+		return "", placed.reason
+	}
+	return wire.ShortPointer(dec.StackPointer()), placed.reason
 }
 
 var errEnd = errors.New("the JSON text ends early")

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/sha256"
@@ -55,7 +56,11 @@ func (l *Ledger) Import(ctx context.Context, src io.Reader, limits ImportLimits)
 // ReadBundle verifies a bundle as [Ledger.Import] does and gives each record to
 // admit, in order. Only when it returns without an error were all of them good.
 func ReadBundle(ctx context.Context, src io.Reader, limits ImportLimits, admit func(*Record) error) (BundleInfo, error) {
-	source := &source{ctx: ctx, r: src, left: limits.Bundle, sum: sha256.New()}
+	in := bufio.NewReaderSize(src, 4096)
+	if reason := foreign(in); reason != nil {
+		return BundleInfo{}, reason
+	}
+	source := &source{ctx: ctx, r: in, left: limits.Bundle, sum: sha256.New()}
 	b := &bundleReader{
 		source: source,
 		dec:    jsontext.NewDecoder(source),
@@ -82,6 +87,33 @@ func ReadBundle(ctx context.Context, src io.Reader, limits ImportLimits, admit f
 		return BundleInfo{}, &IntegrityError{Reason: fmt.Sprintf("the document ends early, at byte %d", source.n)}
 	}
 	return BundleInfo{}, err
+}
+
+const giveBundle = "Give a file that export_evidence_bundle wrote."
+
+func notBundle(format string, args ...any) error {
+	return &IntegrityError{Reason: fmt.Sprintf(format, args...), Remedy: giveBundle}
+}
+
+// foreign says what a document is that by its first bytes is no bundle.
+func foreign(in *bufio.Reader) error {
+	start, err := in.Peek(64)
+	text := bytes.TrimLeft(start, " \t\r\n")
+	switch {
+	case len(text) == 0 && err == io.EOF:
+		return notBundle("it is empty, and no Evidence bundle")
+	case len(text) == 0:
+		return nil // reading tells why
+	case bytes.HasPrefix(start, []byte("rea-snapshot ")):
+		return &IntegrityError{Reason: "it is a snapshot, not an Evidence bundle", Remedy: "Give the snapshot to open_binary as snapshot_path; a bundle is a file that export_evidence_bundle wrote."}
+	case bytes.HasPrefix(start, []byte("\xef\xbb\xbf")):
+		return notBundle("it begins with a byte order mark, which no Evidence bundle does: something rewrote it")
+	case text[0] == '[':
+		return notBundle("it is a JSON array, not an Evidence bundle")
+	case text[0] != '{':
+		return notBundle("it is not an Evidence bundle, which is a JSON object")
+	}
+	return nil
 }
 
 // source is the bounded, cancellable document; it keeps the error of reading
@@ -141,10 +173,14 @@ func (b *bundleReader) read() error {
 			return err
 		}
 	}
-	for _, want := range []jsontext.Kind{']', '}'} {
-		if err := b.token(want); err != nil {
-			return err
-		}
+	if err := b.token(']'); err != nil {
+		return err
+	}
+	if b.dec.PeekKind() == '"' {
+		return b.unexpected("a member follows the records, with which a bundle ends")
+	}
+	if err := b.token('}'); err != nil {
+		return err
 	}
 	if _, err := b.dec.ReadToken(); err != io.EOF {
 		if err == nil {
@@ -167,12 +203,26 @@ func (b *bundleReader) head() ([]byte, error) {
 	if err := b.token('{'); err != nil {
 		return nil, err
 	}
-	version, err := b.member("bundle_version", 32)
+	switch first, err := b.first(); {
+	case err != nil:
+		return nil, err
+	case first == memberNames[0]:
+		return nil, notBundle("it is one record, not an Evidence bundle of records")
+	case first != "bundle_version":
+		return nil, notBundle("it is not an Evidence bundle, which begins with bundle_version")
+	}
+	version, err := b.canonical("bundle_version", 32)
 	if err != nil {
 		return nil, err
 	}
+	if n, err := strconv.ParseUint(string(version), 10, 64); err == nil && n > BundleVersion {
+		return nil, &IntegrityError{
+			Pointer: "/bundle_version", Reason: fmt.Sprintf("it is an Evidence bundle of version %d, of a newer rea; this one reads version %d", n, BundleVersion),
+			Remedy: "Use the rea that wrote the bundle, or a newer one.",
+		}
+	}
 	if string(version) != strconv.Itoa(BundleVersion) {
-		return nil, &IntegrityError{Pointer: "/bundle_version", Reason: fmt.Sprintf("version %s is not supported", version)}
+		return nil, &IntegrityError{Pointer: "/bundle_version", Reason: fmt.Sprintf("%s is no version of Evidence bundles", printable(version)), Remedy: giveBundle}
 	}
 	stated, err := b.member("manifest", 1024)
 	if err != nil {
@@ -193,6 +243,27 @@ func (b *bundleReader) member(name string, limit int) ([]byte, error) {
 	if err := b.name(name); err != nil {
 		return nil, err
 	}
+	return b.canonical(name, limit)
+}
+
+// first is the name of the first member, "" when there is none.
+func (b *bundleReader) first() (string, error) {
+	switch b.dec.PeekKind() {
+	case '"':
+	case '}':
+		return "", nil
+	default:
+		return "", b.unexpected("a member name is missing")
+	}
+	token, err := b.dec.ReadToken()
+	if err != nil {
+		return "", err
+	}
+	return token.String(), nil
+}
+
+// canonical reads the value of a member.
+func (b *bundleReader) canonical(name string, limit int) ([]byte, error) {
 	value, err := b.value(limit, "/"+name)
 	if err != nil {
 		return nil, err

@@ -111,6 +111,8 @@ type IntegrityError struct {
 	Reason   string
 	Claimed  string // id the record carries, or ""
 	Computed string // id its content has, or ""
+	// Remedy is what to do, "" for what helps with records that were altered.
+	Remedy string
 }
 
 func (e *IntegrityError) Error() string { return fmt.Sprintf("%s: %s", e.Pointer, e.Reason) }
@@ -206,7 +208,8 @@ func (r *Record) identify() error {
 func Verify(raw []byte) (*Record, error) {
 	canonical, err := Canonical(raw)
 	if err != nil {
-		return nil, &IntegrityError{Reason: err.Error()}
+		pointer, reason := Place(raw, err)
+		return nil, &IntegrityError{Pointer: pointer, Reason: reason}
 	}
 	return verify(canonical)
 }

@@ -1,3 +1,5 @@
+//go:build unix
+
 // Command export analyses every file of a directory and writes, for each, one
 // JSON document in the form of the corpus scorer: functions, calls, tail calls,
 // blocks, instructions, references and strings, with the time and the memory

@@ -2,6 +2,7 @@ package versions
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -16,17 +17,21 @@ type judge struct {
 	// settled statuses of modules, by row on the left; they are asked for while
 	// the files that hold them are judged.
 	modules map[int]Item
-	groups  [2]bool // a side has groups that took in or gave away modules
+	// alone are the kinds of which a side has nodes without a match.
+	alone  map[*side]map[model.ApplicationNodeKind]bool
+	groups [2]bool // a side has groups that took in or gave away modules
 }
 
 func newJudge(m *matcher) *judge {
-	j := &judge{m: m, modules: map[int]Item{}}
+	j := &judge{m: m, modules: map[int]Item{}, alone: map[*side]map[model.ApplicationNodeKind]bool{}}
 	for n, s := range []*side{m.l, m.r} {
 		j.known[n] = map[string][]int{}
+		j.alone[s] = map[model.ApplicationNodeKind]bool{}
 		for i := range s.pair {
 			if s.pair[i] >= 0 || !s.compared(i) {
 				continue
 			}
+			j.alone[s][s.node(i).Kind] = true
 			for _, k := range j.traces(s, i) {
 				j.known[n][k] = append(j.known[n][k], i)
 			}
@@ -115,7 +120,7 @@ func (j *judge) lone(i int, own, other *side) Item {
 	case len(it.Candidates) > 0:
 		it.Status, it.Reason = Ambiguous, "several could be it"
 	default:
-		if reason := unseen(i, own, other, groups); reason != "" {
+		if reason := cmp.Or(unseen(i, own, other, groups), j.mayBe(i, own, other)); reason != "" {
 			it.Status, it.Reason = Unknown, side+" "+reason
 		}
 	}
@@ -143,7 +148,7 @@ func (j *judge) certain(i int, own, other *side) bool {
 	if own == j.m.r {
 		n = 0
 	}
-	return own.state(i) != model.ApplicationFileStateContradicted && unseen(i, own, other, j.groups[n]) == "" &&
+	return own.state(i) != model.ApplicationFileStateContradicted && unseen(i, own, other, j.groups[n]) == "" && j.mayBe(i, own, other) == "" &&
 		!slices.ContainsFunc(j.traces(own, i), func(k string) bool { return len(j.known[n][k]) > 0 })
 }
 
@@ -316,13 +321,13 @@ func (j *judge) fact(l, r int) Item {
 		}
 	}
 	if !slices.Equal(it.Dimensions, []Dimension{InLocation}) && len(it.Dimensions) > 0 {
-		it.Status = Changed
+		it.Status, it.Reason = Changed, ""
 	} else if len(it.Dimensions) > 0 {
 		it.Status = Moved
 	}
 	switch j.edges(&it, l, r) {
 	case differ:
-		it.Status = Changed
+		it.Status, it.Reason = Changed, ""
 		it.Dimensions = add(it.Dimensions, InRelationships)
 	case unclear:
 		if it.Status == Unchanged {
@@ -352,8 +357,20 @@ func (j *judge) properties(it *Item, l, r int) {
 	x, y := j.m.l.node(l).Properties, j.m.r.node(r).Properties
 	names := append(j.m.l.stated(l), j.m.r.stated(r)...)
 	slices.Sort(names)
+	open := false
 	for _, name := range slices.Compact(names) {
+		if wholeness[name] {
+			open = open || !bytes.Equal(x[name], y[name])
+			continue
+		}
+		if !bytes.Equal(x[name], y[name]) && !j.surely(name, l, r) {
+			open = true
+			continue
+		}
 		j.value(it, name, x[name], y[name], 0)
+	}
+	if open && it.Status == Unchanged && len(it.Dimensions) == 0 {
+		it.Status, it.Reason = Unknown, "one side may have more of it than is seen"
 	}
 }
 

@@ -29,6 +29,8 @@ type side struct {
 	fileOf   []int // the node of the file that a node lies in, or -1
 
 	mapped bool // source maps name original files
+	// veiled are the kinds of which something has no name until the program runs.
+	veiled map[model.ApplicationNodeKind]bool
 
 	asks  [][]load // what nodes load, where known
 	known []bool
@@ -42,6 +44,7 @@ func newSide(app *recorded.Application) *side {
 	s := &side{
 		app: app, out: make([][]int32, n), in: make([][]int32, n), files: map[string]*model.ApplicationFile{}, fileOf: make([]int, n),
 		pair: make([]int, n), basis: make([]Basis, n), asks: make([][]load, n), known: make([]bool, n),
+		veiled: map[model.ApplicationNodeKind]bool{},
 	}
 	for i := range n {
 		s.pair[i], s.fileOf[i], s.basis[i] = -1, -1, None
@@ -68,6 +71,7 @@ func newSide(app *recorded.Application) *side {
 				s.fileOf[i] = at
 			}
 		}
+		s.veil(i)
 	}
 	s.coverage = CoverageOf(app)
 	return s

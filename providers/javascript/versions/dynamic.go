@@ -1,0 +1,98 @@
+package versions
+
+import (
+	"bytes"
+
+	"rea/generated/model"
+	"rea/providers/javascript/recorded"
+)
+
+// runtimeNamed reports whether code does something whose name it makes only when
+// it runs: the name may be any of that kind.
+func (s *side) runtimeNamed(i int) bool {
+	switch s.node(i).Kind {
+	case model.ApplicationNodeKindBrowserWindow, model.ApplicationNodeKindPackage, model.ApplicationNodeKindLibrary:
+		return false
+	}
+	return s.isFact(i) && s.label(i) == ""
+}
+
+// veil notes the kinds of which a node may stand for one that it doesn't name.
+func (s *side) veil(i int) {
+	n := s.node(i)
+	switch {
+	case n.Kind == model.ApplicationNodeKindUnknown:
+		s.veiled[model.ApplicationNodeKindExternalModule] = true
+	case n.Kind == model.ApplicationNodeKindBrowserWindow && !s.flag(i, "options_known"):
+		s.veiled[model.ApplicationNodeKindElectronPreload] = true
+	case s.runtimeNamed(i):
+		s.veiled[n.Kind] = true
+		if n.Kind == model.ApplicationNodeKindIpcHandler {
+			s.veiled[model.ApplicationNodeKindIpcChannel] = true
+		}
+	}
+}
+
+// mayBe is why a fact without a match may be on the other side too, or "": a name
+// there is made when the program runs, or the fact has such a name itself and the
+// other side has names of its kind that went nowhere.
+func (j *judge) mayBe(i int, own, other *side) string {
+	kind := own.node(i).Kind
+	if !own.isFact(i) || own.isFile(i) {
+		return ""
+	}
+	if other.veiled[kind] {
+		return "has others of its kind whose names are only known when the program runs"
+	}
+	if kind == model.ApplicationNodeKindUnknown {
+		kind = model.ApplicationNodeKindExternalModule
+	}
+	if own.runtimeNamed(i) && j.alone[other][kind] {
+		return "has others of its kind, and it may be one of them: its name is only known when the program runs"
+	}
+	return ""
+}
+
+// openLists are lists and objects of a node that may have more than is seen, by
+// the property that says whether all is there.
+var openLists = map[string]string{"members": "members_complete", "options": "options_known", "channels": "members_complete"}
+
+// wholeness are the properties that say how much of a node was seen, which is
+// nothing that the application does.
+var wholeness = map[string]bool{"members_complete": true, "options_known": true}
+
+// surely reports whether a difference between the values of a property is certain
+// where one of the two nodes may have more than it shows.
+func (j *judge) surely(name string, l, r int) bool {
+	flag, ok := openLists[name]
+	if !ok || string(j.m.l.node(l).Properties[flag]) != "false" && string(j.m.r.node(r).Properties[flag]) != "false" {
+		return true
+	}
+	whole := func(s *side, i int) bool { return string(s.node(i).Properties[flag]) != "false" }
+	x, y := parts(j.m.l.node(l).Properties[name]), parts(j.m.r.node(r).Properties[name])
+	for part, v := range x {
+		if w, there := y[part]; there && !bytes.Equal(v, w) || !there && whole(j.m.r, r) {
+			return true
+		}
+	}
+	for part := range y {
+		if _, there := x[part]; !there && whole(j.m.l, l) {
+			return true
+		}
+	}
+	return false
+}
+
+// parts of a list of texts or of an object, by name.
+func parts(v []byte) map[string][]byte {
+	if m := members(v); m != nil {
+		return m
+	}
+	out := map[string][]byte{}
+	if len(v) > 0 && v[0] == '[' {
+		for _, text := range recorded.List(v) {
+			out[text] = nil
+		}
+	}
+	return out
+}

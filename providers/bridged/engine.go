@@ -9,6 +9,7 @@ package bridged
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -182,6 +183,9 @@ func (e *Engine) states(c model.EngineCapability) bool {
 // ask asks one question and decodes its last value into out.
 func (e *Engine) ask(ctx context.Context, q bridge.Question, out any) error {
 	end, err := e.link.Ask(ctx, q)
+	if errors.Is(err, errRows) {
+		return e.unreadable(q.Op, err)
+	}
 	if err != nil {
 		return err
 	}
@@ -189,10 +193,21 @@ func (e *Engine) ask(ctx context.Context, q bridge.Question, out any) error {
 		return nil
 	}
 	if err := json.Unmarshal(end, out); err != nil {
-		return fmt.Errorf("the engine's answer to %s cannot be read: %w", q.Op, err)
+		return e.unreadable(q.Op, err)
 	}
 	return nil
 }
+
+// unreadable is the fault of an engine that answers against the protocol.
+func (e *Engine) unreadable(op string, cause error) error {
+	id := e.config.Profile.Provider.ID
+	return fault.Advise(fault.ProviderUnavailable(fault.ProviderUnavailableDetails{
+		ProviderID: id, Candidates: []string{}, Reason: "its bridge script answers " + op + " with what is no answer to it",
+	}, cause), "Find out more with rea doctor --provider "+id+" --verify FILE, or open the target with another engine.")
+}
+
+// errRows says that rows are not of the form that was asked for.
+var errRows = errors.New("rows that cannot be read")
 
 // maxRows bounds a list that is kept.
 const maxRows = 20_000_000
@@ -202,7 +217,7 @@ func rows[T any](out *[]T) func(jsontext.Value) error {
 	return func(data jsontext.Value) error {
 		var chunk []T
 		if err := json.Unmarshal(data, &chunk); err != nil {
-			return fmt.Errorf("rows that cannot be read: %w", err)
+			return fmt.Errorf("%w: %w", errRows, err)
 		}
 		if len(*out)+len(chunk) > maxRows {
 			return fmt.Errorf("more than %d rows", maxRows)

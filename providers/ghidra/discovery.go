@@ -2,8 +2,10 @@ package ghidra
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -95,7 +97,9 @@ func (in *Installation) findGhidra(root, goos string) (reason string) {
 	case strings.Contains(root, "!"):
 		return fmt.Sprintf("%s=%q has an exclamation mark, which Ghidra does not accept", InstallSetting, root)
 	}
-	if info, err := os.Stat(root); err != nil || !info.IsDir() {
+	if info, err := os.Stat(root); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Sprintf("%s=%q does not exist", InstallSetting, root)
+	} else if err != nil || !info.IsDir() {
 		return fmt.Sprintf("%s=%q is not a directory", InstallSetting, root)
 	}
 	in.Root = root

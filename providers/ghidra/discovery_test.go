@@ -26,7 +26,10 @@ func TestDiscover_names_the_condition(t *testing.T) {
 		{"available", func(*testing.T, string, string, map[string]string) {}, "", "12.0"},
 		{"nothing_set", func(_ *testing.T, _, _ string, env map[string]string) { delete(env, InstallSetting) }, "GHIDRA_INSTALL_DIR is not set", ""},
 		{"relative", func(_ *testing.T, _, _ string, env map[string]string) { env[InstallSetting] = "ghidra" }, "is not an absolute path", ""},
-		{"bad_root", func(_ *testing.T, root, _ string, env map[string]string) { env[InstallSetting] = root + "/none" }, "is not a directory", ""},
+		{"bad_root", func(_ *testing.T, root, _ string, env map[string]string) { env[InstallSetting] = root + "/none" }, "does not exist", ""},
+		{"root_is_a_file", func(_ *testing.T, root, _ string, env map[string]string) {
+			env[InstallSetting] = filepath.Join(root, launchFile)
+		}, "is not a directory", ""},
 		{"exclamation_mark", func(_ *testing.T, root, _ string, env map[string]string) { env[InstallSetting] = root + "!" }, "exclamation mark", ""},
 		{"no_release", func(_ *testing.T, root, home string, env map[string]string) { env[InstallSetting] = home }, "is no Ghidra release: application.properties cannot be read", ""},
 		{"other_program", func(t *testing.T, root, _ string, _ map[string]string) {

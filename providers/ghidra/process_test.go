@@ -114,7 +114,7 @@ func TestEngine_that_fails(t *testing.T) {
 		{"endless", scripted.Endless, false, fault.ProviderTimeoutCode, false, ""},
 		{"deaf", scripted.Deaf, false, fault.ProviderTimeoutCode, false, ""},
 		{"refusal", scripted.Refuse, false, "", false, "it was told to refuse"},
-		{"bad_rows", scripted.BadRows, false, "", false, "rows that cannot be read"},
+		{"bad_rows", scripted.BadRows, false, fault.ProviderUnavailableCode, false, "answers texts with what is no answer to it"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

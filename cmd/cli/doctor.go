@@ -12,6 +12,7 @@ import (
 	"rea/catalog"
 	"rea/cmd/doctor"
 	"rea/cmd/setup/client"
+	"rea/cmd/setup/skill"
 	"rea/cmd/terminal"
 	"rea/generated/fault"
 	"rea/providers/ghidra"
@@ -99,7 +100,7 @@ func (a *app) examine(ctx context.Context) (*doctor.Report, error) {
 	pkg, _ := catalog.Built()
 	o := doctor.Options{
 		Version: pkg.Version, Host: host, Engines: engines(a.getenv),
-		EngineSettings: engineSettings, Settings: settings(ctx, a.getenv), Abandoned: bridge.Abandoned(""), Examine: a.registered,
+		EngineSettings: engineSettings, Settings: settings(ctx, a.getenv), Abandoned: bridge.Abandoned(""), Examine: a.registered, Skill: skill.Text(),
 	}
 	if o.Server, err = a.thisServer(ctx, ""); err != nil {
 		o.Server.Command, o.ServerReason = "", err.Error()

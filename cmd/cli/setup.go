@@ -234,6 +234,9 @@ func (a *app) person(r *registrar) (*ask.Person, error) {
 // recoverSetup undoes what an earlier run left half done.
 func (a *app) recoverSetup(person *ask.Person, r *registrar, state change.State) error {
 	if !state.Interrupted() {
+		if !r.dry {
+			state.Tidy()
+		}
 		return nil
 	}
 	fmt.Fprintln(a.err, "An earlier run was broken off before it was done.")

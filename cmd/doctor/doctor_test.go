@@ -247,3 +247,38 @@ func TestOptionalPrograms(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatIsInTheWay tells of files that setup won't change, guides that aren't
+// the packaged one, and a file where the record should be.
+func TestWhatIsInTheWay(t *testing.T) {
+	o := options(t, nil)
+	o.Skill = "the guide\n"
+	o.write(t, ".cursor/mcp.json", "{}")
+	if err := os.Chmod(filepath.Join(o.Host.Home, ".cursor/mcp.json"), 0o400); err != nil {
+		t.Fatal(err)
+	}
+	o.write(t, ".agents/skills/rea/SKILL.md", "my own\n")
+	o.write(t, ".claude/skills/rea/SKILL.md", "the guide\n")
+	r := Look(t.Context(), o)
+	if !r.Healthy {
+		t.Errorf("problems %q", r.Problems)
+	}
+	states := map[string]string{}
+	for _, s := range r.Skills {
+		states[strings.TrimPrefix(s.Path, o.Host.Home)] = s.State
+	}
+	if len(states) != 2 || states["/.agents/skills/rea/SKILL.md"] != "foreign" || states["/.claude/skills/rea/SKILL.md"] != "current" {
+		t.Errorf("skills %v", states)
+	}
+	var out bytes.Buffer
+	if err := r.Text(&out, terminal.Screen{}, false, func(p string) string { return p }); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), "setup won't change it: the file is read-only") {
+		t.Errorf("a file that is read-only:\n%s", out.String())
+	}
+	o.write(t, ".local/state/rea", "")
+	if r := Look(t.Context(), o); len(r.Problems) != 1 || !strings.Contains(r.Problems[0], "is in its way") {
+		t.Errorf("problems %q", r.Problems)
+	}
+}

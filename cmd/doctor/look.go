@@ -11,6 +11,7 @@ import (
 
 	"rea/cmd/setup/change"
 	"rea/cmd/setup/client"
+	"rea/cmd/setup/plan"
 	"rea/generated/model"
 	"rea/runtime/engine"
 )
@@ -27,6 +28,8 @@ type Options struct {
 	EngineSettings map[string][]string
 	Settings       []Setting
 	Abandoned      []string
+	// Skill is the packaged guide.
+	Skill string
 	// Examine tells what doesn't work for a server that a client starts with these
 	// arguments and this environment.
 	Examine func(ctx context.Context, args []string, env []client.Variable) []string
@@ -53,6 +56,7 @@ func Look(ctx context.Context, o Options) *Report {
 	r.engines(ctx, o)
 	r.folders(o)
 	r.clients(ctx, o)
+	r.skills(o)
 	r.Interrupted = change.State{Dir: o.Host.State()}.Interrupted()
 	r.judge()
 	return r
@@ -97,6 +101,12 @@ func (r *Report) folders(o Options) {
 			_, err = os.Stat(at)
 		}
 		out.Writable = writable(at)
+		if info, err := os.Stat(at); err == nil && !info.IsDir() {
+			out.Level, out.Exists, out.Writable = Problem, false, "no"
+			out.Reason = "the file " + at + " is in its way"
+			r.Folders = append(r.Folders, out)
+			continue
+		}
 		if out.Writable == "no" {
 			out.Level = Problem
 			if !out.Exists {
@@ -132,6 +142,37 @@ func (r *Report) clients(ctx context.Context, o Options) {
 	}
 }
 
+// skills compares the guides that are installed with the packaged one.
+func (r *Report) skills(o Options) {
+	r.Skills = []Skill{}
+	record, err := change.State{Dir: o.Host.State()}.Record()
+	if err != nil {
+		record = change.Record{}
+	}
+	var seen []string
+	for _, c := range client.All() {
+		for _, scope := range []client.Scope{client.User, client.Project} {
+			path := plan.SkillFile(o.Host, c, scope)
+			if path == "" || slices.ContainsFunc(seen, func(s string) bool { return s == path || same(s, path) }) {
+				continue
+			}
+			seen = append(seen, path)
+			f, err := change.Load(path, client.Read)
+			if err != nil || !f.Exists {
+				continue
+			}
+			s := Skill{Path: path, State: "foreign", Level: Note}
+			switch digest := change.Digest(f.Before); {
+			case string(f.Before) == o.Skill:
+				s.State, s.Level = "current", OK
+			case slices.ContainsFunc(record.Files, func(w change.Written) bool { return w.Target == f.Target && w.Digest == digest }):
+				s.State = "outdated"
+			}
+			r.Skills = append(r.Skills, s)
+		}
+	}
+}
+
 // same tells that two paths lead to one file.
 func same(a, b string) bool {
 	first, err := os.Stat(a)
@@ -146,6 +187,9 @@ func registration(ctx context.Context, r client.Registration, o Options) Registr
 	out := Registration{
 		Scope: string(r.Scope), Path: r.File, State: string(r.State), Reason: r.Reason,
 		Line: r.At.Line, Column: r.At.Column, Command: r.Vector, Disabled: r.Off, Server: unknown, Level: OK,
+	}
+	if f, err := change.Load(r.File, client.Read); err == nil && f.Writable() != nil {
+		out.Locked = f.Writable().Error()
 	}
 	if out.Command == nil {
 		out.Command = []string{}
@@ -182,6 +226,10 @@ func (r *Report) judge() {
 	}
 	for _, f := range r.Folders {
 		if f.Level == Problem {
+			if f.Reason != "" {
+				say("%s: %s", f.Path, f.Reason)
+				continue
+			}
 			say("%s can't be written to: %s", f.Path, f.Purpose)
 		}
 	}
@@ -211,6 +259,7 @@ func (r *Report) Only(id string) (Engine, bool) {
 	r.Engines = []Engine{e}
 	r.Settings = slices.DeleteFunc(r.Settings, func(s Setting) bool { return s.Engine != id })
 	r.Programs, r.Unused, r.Folders, r.Clients, r.Problems, r.Interrupted = []Tooling{}, []string{}, []Folder{}, []Client{}, []string{}, false
+	r.Skills = []Skill{}
 	r.judge()
 	return e, true
 }

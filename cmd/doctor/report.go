@@ -25,6 +25,8 @@ type Report struct {
 	Unused  []string `json:"programs_not_used"`
 	Folders []Folder `json:"folders"`
 	Clients []Client `json:"clients"`
+	// Skills are the guides for agents that lie where clients look for them.
+	Skills []Skill `json:"skills"`
 	// Abandoned are folders of engines whose server was killed.
 	Abandoned []string `json:"abandoned"`
 	// Interrupted tells that a run of setup was broken off.
@@ -88,6 +90,7 @@ type Folder struct {
 	Purpose string `json:"purpose"`
 	Path    string `json:"path"`
 	Exists  bool   `json:"exists"`
+	Reason  string `json:"reason,omitempty"`
 	// Writable is unknown where the system can't tell without writing.
 	Writable string `json:"writable"`
 	Level    Level  `json:"level"`
@@ -101,6 +104,15 @@ type Client struct {
 	Registrations []Registration `json:"registrations"`
 }
 
+// A Skill is a file in the place of the packaged guide.
+type Skill struct {
+	Path string `json:"path"`
+	// State is current, outdated (written by another build) or foreign (not
+	// written by setup, or changed since).
+	State string `json:"state"`
+	Level Level  `json:"level"`
+}
+
 // A Registration in one file.
 type Registration struct {
 	Scope  string `json:"scope"`
@@ -112,8 +124,10 @@ type Registration struct {
 	// Command is the vector that the client starts.
 	Command  []string `json:"command_vector"`
 	Disabled bool     `json:"disabled"`
-	Server   Live     `json:"live_server"`
-	Level    Level    `json:"level"`
+	// Locked tells why setup wouldn't change the file.
+	Locked string `json:"locked,omitempty"`
+	Server Live   `json:"live_server"`
+	Level  Level  `json:"level"`
 }
 
 // Live is the state of the server that the client runs now.

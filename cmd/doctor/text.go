@@ -18,6 +18,7 @@ func (r *Report) Text(w io.Writer, screen terminal.Screen, full bool, short func
 	t.settings(r)
 	t.tooling(r)
 	t.clients(r)
+	t.skills(r)
 	t.folders(r)
 	t.verdict(r)
 	_, err := io.WriteString(w, t.b.String())
@@ -151,6 +152,9 @@ func (t *text) clients(r *Report) {
 			if g.State == "stale" || g.State == "invalid" || g.Level == Problem {
 				t.under(g.Reason)
 			}
+			if g.Locked != "" {
+				t.under("setup won't change it: " + g.Locked)
+			}
 			if g.Disabled {
 				t.under("switched off in the client")
 			}
@@ -171,6 +175,22 @@ func (t *text) clients(r *Report) {
 	t.under("Whether a client runs the server now is unknown: binary_session tells it inside the client.")
 }
 
+func (t *text) skills(r *Report) {
+	if len(r.Skills) == 0 {
+		return
+	}
+	t.head("Guides for agents")
+	for _, s := range r.Skills {
+		t.row(s.Level, s.State, t.short(s.Path), "")
+		switch s.State {
+		case "outdated":
+			t.under("of another build; rea setup writes this one's")
+		case "foreign":
+			t.under("not written by setup, or changed since; rea setup --replace takes its place")
+		}
+	}
+}
+
 func (t *text) folders(r *Report) {
 	if len(r.Folders) == 0 {
 		return
@@ -183,6 +203,9 @@ func (t *text) folders(r *Report) {
 		}
 		t.row(f.Level, state, t.short(f.Path), "")
 		t.under(f.Purpose)
+		if f.Reason != "" {
+			t.under(f.Reason)
+		}
 	}
 	for _, path := range r.Abandoned {
 		t.row(Note, "abandoned", t.short(path), "")

@@ -247,9 +247,12 @@ func stateOf(path string) (string, error) {
 	return digest(data), nil
 }
 
+// staged is the end of the name of a file that is being written.
+const staged = ".new"
+
 // writeFile replaces a file of the state folder in one step.
 func writeFile(path string, data []byte) error {
-	staging := path + ".new"
+	staging := path + staged
 	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, data) {
 		return nil
 	}

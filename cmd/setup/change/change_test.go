@@ -387,3 +387,19 @@ func TestDiffOfOneLongLine(t *testing.T) {
 		t.Errorf("%d bytes: %.300s", len(d), d)
 	}
 }
+
+// TestTidy removes what was being written when a process was killed.
+func TestTidy(t *testing.T) {
+	s := State{Dir: t.TempDir()}
+	for _, name := range []string{"journal.json.new", "record.json.new", "record.json"} {
+		if err := os.WriteFile(filepath.Join(s.Dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.Tidy()
+	for name, want := range map[string]bool{"journal.json.new": false, "record.json.new": false, "record.json": true} {
+		if _, err := os.Stat(filepath.Join(s.Dir, name)); (err == nil) != want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

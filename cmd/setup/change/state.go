@@ -111,6 +111,42 @@ func (s State) BackupFile(sum string) string { return s.backup(sum) }
 // Digest is the SHA-256 of bytes, as a Record has it.
 func Digest(b []byte) string { return digest(b) }
 
+// Blocked names a file that lies where the state folder or one around it should
+// be, or is "".
+func (s State) Blocked() string {
+	for at := s.Dir; ; at = filepath.Dir(at) {
+		info, err := os.Stat(at)
+		switch {
+		case err == nil && !info.IsDir():
+			return at
+		case err == nil || at == filepath.Dir(at):
+			return ""
+		}
+	}
+}
+
+// Tidy removes what a process that was killed left half written beside the
+// files of the state folder. It does nothing while another change is under way.
+func (s State) Tidy() {
+	var left []string
+	for _, path := range []string{s.journalFile() + staged, s.recordFile() + staged} {
+		if _, err := os.Lstat(path); err == nil {
+			left = append(left, path)
+		}
+	}
+	if len(left) == 0 {
+		return
+	}
+	unlock, err := lock(filepath.Join(s.Dir, "lock"))
+	if err != nil {
+		return
+	}
+	defer unlock()
+	for _, path := range left {
+		_ = os.Remove(path)
+	}
+}
+
 // Interrupted tells whether a change was broken off and must be undone.
 func (s State) Interrupted() bool {
 	_, err := os.Lstat(s.journalFile())

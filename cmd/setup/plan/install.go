@@ -141,8 +141,8 @@ func (d *draft) remember(f *change.File, i Item, r client.Registration, made int
 	return w
 }
 
-// skillFile is where the skill of a client lies, "" for none.
-func skillFile(h client.Host, c client.Client, scope client.Scope) string {
+// SkillFile is where the skill of a client lies, "" for none.
+func SkillFile(h client.Host, c client.Client, scope client.Scope) string {
 	if folder := c.SkillFolder(h, scope); folder != "" {
 		return filepath.Join(folder, client.EntryName, "SKILL.md")
 	}
@@ -153,7 +153,7 @@ func skillFile(h client.Host, c client.Client, scope client.Scope) string {
 func (d *draft) installSkills() {
 	var paths []string
 	for _, c := range d.Clients {
-		if p := skillFile(d.Host, c, d.Scope); p != "" && !slices.Contains(paths, p) {
+		if p := SkillFile(d.Host, c, d.Scope); p != "" && !slices.Contains(paths, p) {
 			paths = append(paths, p)
 		}
 	}

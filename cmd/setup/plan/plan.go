@@ -152,6 +152,9 @@ type draft struct {
 }
 
 func begin(o Options) (*draft, error) {
+	if in := o.State.Blocked(); in != "" {
+		return nil, fmt.Errorf("what setup changes is recorded in %s, and the file %s is in the way; move it elsewhere", o.State.Dir, in)
+	}
 	record, err := o.State.Record()
 	if err != nil {
 		return nil, err

@@ -407,3 +407,12 @@ func TestNewGuideReplacesTheOldOne(t *testing.T) {
 		t.Errorf("a skill that was changed by hand: %+v", p.Items)
 	}
 }
+
+func TestFileInTheWayOfTheRecord(t *testing.T) {
+	h := newHome(t)
+	h.write("state", "", 0o600)
+	h.options.State.Dir = filepath.Join(h.dir, "state", "setup")
+	if _, err := Install(h.options); err == nil || !strings.Contains(err.Error(), filepath.Join(h.dir, "state")+" is in the way") {
+		t.Errorf("err = %v", err)
+	}
+}

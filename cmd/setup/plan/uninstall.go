@@ -165,10 +165,10 @@ func (d *draft) skills() []string {
 	var paths []string
 	for _, scope := range d.scopes() {
 		for _, c := range d.Clients {
-			p := skillFile(d.Host, c, scope)
+			p := SkillFile(d.Host, c, scope)
 			if p == "" || slices.ContainsFunc(d.plan.record.Files, func(w change.Written) bool {
 				other, ok := client.ByID(w.Subject)
-				return ok && w.Scope == string(scope) && skillFile(d.Host, other, scope) == p
+				return ok && w.Scope == string(scope) && SkillFile(d.Host, other, scope) == p
 			}) {
 				continue
 			}

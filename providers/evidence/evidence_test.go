@@ -279,7 +279,8 @@ func TestExport_overwrites_only_its_own(t *testing.T) {
 	}{
 		{"empty", "", true},
 		{"cut_bundle", `{"bundle_version":1,"manifest":{"ids`, true},
-		{"snapshot", "rea-snapshot 1 " + shaA + "\n", true},
+		{"snapshot", "rea-snapshot 1 " + shaA + "\n", false},
+		{"begins_like_a_bundle", `{"bundle_version":1,"mine":{"ids":1}}`, false},
 		{"text", "mine", false},
 		{"json", `{"a":1}`, false},
 		{"like_a_bundle", `{"bundle_version":"x"}`, false},

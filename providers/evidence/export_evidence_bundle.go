@@ -16,7 +16,7 @@ func (h *Handlers) ExportEvidenceBundle(ctx context.Context, in *tool.ExportEvid
 	view := h.ledger().View()
 	defer view.Close()
 	var info store.BundleInfo
-	path, err := publish.File(ctx, in.Path, publish.Options{Overwrite: in.Overwrite, Keep: h.config.Session.Keep}, func(w io.Writer) error {
+	path, err := publish.File(ctx, in.Path, publish.Options{Overwrite: in.Overwrite, Keep: h.config.Session.KeepUnlessBundle}, func(w io.Writer) error {
 		var err error
 		info, err = view.WriteBundle(ctx, &reporting{ctx: ctx, w: w, total: view.Size()})
 		return err

@@ -331,6 +331,21 @@ func TestSnapshot_refusals(t *testing.T) {
 		_, err := b.call("open_binary", `{"path":`+quoted(path)+`,"snapshot_path":`+quoted(snapshot)+`}`)
 		return err
 	}
+	// What else a file is, is said of it.
+	for content, want := range map[string]string{
+		"":                       "it is empty",
+		"\x7fELF\x02\x01":        "it is a binary",
+		"\x7fELF\n\x02\x01":      "it is a binary",
+		"MZ\x90":                 "it is a binary",
+		"hello":                  "close_binary writes",
+		"rea-snapshot 2 abc\n{}": "version 2, of a newer rea",
+		"rea-snapshot 1 abc\n{}": "damaged",
+		`{"bundle_version":1,"manifest":{"ids_sha256":"` + strings.Repeat("0", 64): "it is an Evidence bundle",
+	} {
+		if err := opening(target, write("what", content)); fault.CodeOf(err) != fault.SnapshotMismatchCode || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.30q gives %v", content, err)
+		}
+	}
 	for name, tt := range map[string]struct{ path, code, kind string }{
 		"missing":   {filepath.Join(dir, "none"), "snapshot_unavailable", "missing"},
 		"directory": {dir, "snapshot_unavailable", "not_regular"},
@@ -396,7 +411,7 @@ func TestSnapshot_overwrites_only_its_own(t *testing.T) {
 		}
 		return path
 	}
-	for _, path := range []string{target, link, write("notes.txt", "mine"), write("data.json", `{"bundle_version":"mine"}`)} {
+	for _, path := range []string{target, link, write("notes.txt", "mine"), write("data.json", `{"bundle_version":"mine"}`), write("a.bundle", `{"bundle_version":1,"manifest":{"ids_sha256":"`)} {
 		before, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)

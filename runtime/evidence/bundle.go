@@ -109,12 +109,12 @@ func (v *View) Records() iter.Seq2[*Record, error] {
 // bundleStart begins a bundle of any version.
 const bundleStart = `{"bundle_version":`
 
-// IsBundle reports whether the first bytes of a document, at least 32 of them
+// IsBundle reports whether the first bytes of a document, at least 64 of them
 // where there are so many, are those of a bundle.
 func IsBundle(start []byte) bool {
 	version, ok := bytes.CutPrefix(start, []byte(bundleStart))
 	rest := bytes.TrimLeft(version, "0123456789")
-	return ok && len(rest) < len(version) && bytes.HasPrefix(rest, []byte(`,"m`))
+	return ok && len(rest) < len(version) && bytes.HasPrefix(rest, []byte(`,"manifest":{`))
 }
 
 // tail ends a bundle.

@@ -8,10 +8,19 @@ import (
 	"rea/runtime/evidence"
 )
 
-// Keep says why a file that a call was allowed to overwrite must stay, "" when
-// it may go. What may go is a bundle, a snapshot, or a file that holds nothing;
-// what is open never is. The file is at its beginning.
-func (s *Session) Keep(file *os.File) string {
+// KeepUnlessBundle says why a file that a call was allowed to overwrite with a
+// bundle must stay, "" when it may go. What may go is of the same kind or holds
+// nothing; what is open never may. The file is at its beginning.
+func (s *Session) KeepUnlessBundle(file *os.File) string {
+	return s.keep(file, "an Evidence bundle", evidence.IsBundle)
+}
+
+// KeepUnlessSnapshot is KeepUnlessBundle for a snapshot.
+func (s *Session) KeepUnlessSnapshot(file *os.File) string {
+	return s.keep(file, "a snapshot", func(start []byte) bool { return bytes.HasPrefix(start, []byte(snapshotMark)) })
+}
+
+func (s *Session) keep(file *os.File, kind string, is func(start []byte) bool) string {
 	b, release := s.Acquire()
 	defer release()
 	if b != nil && b.isTarget(file) {
@@ -22,10 +31,10 @@ func (s *Session) Keep(file *os.File) string {
 	switch start = start[:n]; {
 	case err != nil && err != io.ErrUnexpectedEOF && err != io.EOF:
 		return "it cannot be read, to see what it is: " + reason(err)
-	case n == 0, evidence.IsBundle(start), bytes.HasPrefix(start, []byte(snapshotHead)):
+	case n == 0, is(start):
 		return ""
 	}
-	return "it is neither an Evidence bundle nor a snapshot, and only those are overwritten"
+	return "it is not " + kind + ", and only such a file is replaced by one"
 }
 
 // isTarget reports whether a file is that of the target, under whatever name.

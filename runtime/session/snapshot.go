@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -36,7 +37,10 @@ import (
 // profile are all the same. Answers that depend on the cursor or on what the
 // analyst has said are never in a snapshot.
 
-const snapshotHead = "rea-snapshot 1 "
+const (
+	snapshotMark = "rea-snapshot " // and its version
+	snapshotHead = snapshotMark + "1 "
+)
 
 // A Snapshot describes a snapshot file.
 type Snapshot struct {
@@ -168,7 +172,8 @@ func (s *Session) loadSnapshot(ctx context.Context, b *Binding, path string) err
 	digest, slice, _ := strings.Cut(about, " ")
 	switch {
 	case err != nil || !ok || len(digest) != 2*sha256.Size:
-		return mismatch(fault.SnapshotMismatchDetailsKindNotASnapshot, "it is not a snapshot of this version")
+		start, _ := in.Peek(64)
+		return mismatch(fault.SnapshotMismatchDetailsKindNotASnapshot, "%s", notSnapshot(line, start))
 	case digest != b.Target.SHA256:
 		return mismatch(fault.SnapshotMismatchDetailsKindTarget, "it was made from a file with SHA-256 %s, and this one has %s", digest, b.Target.SHA256)
 	case slice != b.Target.Slice:
@@ -194,6 +199,28 @@ func (s *Session) loadSnapshot(ctx context.Context, b *Binding, path string) err
 	b.reuse.loaded, b.reuse.found = ledger, found
 	b.reuse.snapshot = &Snapshot{Path: Printable(absolute(path)), Bytes: ledger.Size(), Entries: len(found)}
 	return nil
+}
+
+// notSnapshot says what a file is instead, by its first line, if that is short,
+// and by the bytes that were not read as a line.
+func notSnapshot(line string, start []byte) string {
+	first := line + string(start)
+	version, ok := strings.CutPrefix(line, snapshotMark)
+	number, _, _ := strings.Cut(version, " ")
+	n, err := strconv.Atoi(number)
+	switch {
+	case ok && err == nil && n > 1:
+		return fmt.Sprintf("it is a snapshot of version %d, of a newer rea; this one reads version 1", n)
+	case ok:
+		return "its first line is not that of a snapshot: it is damaged"
+	case first == "":
+		return "it is empty, and not a snapshot"
+	case evidence.IsBundle(start):
+		return "it is an Evidence bundle, not a snapshot; import_evidence_bundle reads it"
+	case strings.HasPrefix(first, "\x7fELF"), strings.HasPrefix(first, "MZ"):
+		return "it is a binary, not a snapshot"
+	}
+	return "it is not a snapshot, which close_binary writes with snapshot_path"
 }
 
 // readLine reads a line of at most some hundred bytes, without its end.
@@ -261,7 +288,7 @@ func (s *Session) SaveSnapshot(ctx context.Context, b *Binding, path string, ove
 	view := ledger.View()
 	defer view.Close()
 	snapshot := Snapshot{Entries: view.Len()}
-	abs, err := publish.File(ctx, path, publish.Options{Overwrite: overwrite, Keep: s.Keep}, func(w io.Writer) error {
+	abs, err := publish.File(ctx, path, publish.Options{Overwrite: overwrite, Keep: s.KeepUnlessSnapshot}, func(w io.Writer) error {
 		n, err := io.WriteString(w, b.snapshotLine())
 		if err != nil {
 			return err

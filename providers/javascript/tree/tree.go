@@ -163,6 +163,7 @@ func (r *reader) finish() *Tree {
 	if r.full {
 		r.gap("files", r.left, fmt.Sprintf("more than %d files or %d bytes", r.opts.MaxFiles, r.opts.MaxTotalBytes))
 	}
+	r.unread()
 	folded := map[string]bool{}
 	collisions := int64(0)
 	for i := range t.Files {
@@ -184,6 +185,62 @@ func (r *reader) finish() *Tree {
 		t.SHA256 = hex.EncodeToString(h.Sum(nil))
 	}
 	return t
+}
+
+// maxUnread bounds the files that are named as not read; the list of files has
+// the reason of every one.
+const maxUnread = 1000
+
+// unread records the files that were not read, or set aside, and links that lead
+// to nothing that was.
+func (r *reader) unread() {
+	t := r.tree
+	told := map[string]bool{}
+	for _, g := range t.Gaps {
+		told[g.What] = true
+	}
+	named, more, away := 0, int64(0), int64(0)
+	var dangling string
+	for i := range t.Files {
+		f := &t.Files[i]
+		switch {
+		case f.Kind == Symlink && !r.leads(f):
+			if away++; away == 1 {
+				dangling = f.Path
+			}
+			continue
+		case f.Reason == "" || told["program in "+f.Path]:
+			continue
+		}
+		if named++; named > maxUnread {
+			more++
+			continue
+		}
+		r.gap("file "+f.Path, -1, f.Reason)
+	}
+	if more > 0 {
+		r.gap("more files", more, "the list of files has the reason of each")
+	}
+	if away > 0 {
+		r.gap("symbolic links", away, "links are not followed out of the application, and these lead to nothing in it, as "+dangling)
+	}
+}
+
+// leads reports whether a link leads to a file or folder that was read.
+func (r *reader) leads(f *File) bool {
+	if path.IsAbs(f.Link) || strings.Contains(f.Link, ":") {
+		return false
+	}
+	to := path.Join(path.Dir(f.Path), f.Link)
+	if to == "." {
+		return true
+	}
+	_, found := slices.BinarySearchFunc(r.tree.Files, to, func(f File, want string) int { return strings.Compare(f.Path, want) })
+	if found {
+		return true
+	}
+	at, _ := slices.BinarySearchFunc(r.tree.Files, to+"/", func(f File, want string) int { return strings.Compare(f.Path, want) })
+	return at < len(r.tree.Files) && strings.HasPrefix(r.tree.Files[at].Path, to+"/")
 }
 
 // room reports whether another file may be read.
@@ -255,9 +312,11 @@ func (r *reader) directory(name string) error {
 	})
 }
 
+// sized is an opened file with its size. Errors don't name it: what is said of an
+// archive doesn't depend on where it lies.
 func sized(f *os.File, err error) (io.ReadCloser, int64, error) {
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, pathless(err)
 	}
 	info, err := f.Stat()
 	if err != nil {
@@ -267,13 +326,16 @@ func sized(f *os.File, err error) (io.ReadCloser, int64, error) {
 	return f, info.Size(), nil
 }
 
-func reasonOf(err error) string {
+// pathless is an error without the path that it speaks of.
+func pathless(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {
-		return p.Err.Error()
+		return p.Err
 	}
-	return err.Error()
+	return err
 }
+
+func reasonOf(err error) string { return pathless(err).Error() }
 
 // single reads one file of this machine.
 func (r *reader) single(name string) error {
@@ -296,7 +358,7 @@ func (r *reader) single(name string) error {
 		companion := func(inside string) (io.ReadCloser, int64, error) {
 			root, err := os.OpenRoot(name + ".unpacked")
 			if err != nil {
-				return nil, 0, err
+				return nil, 0, pathless(err)
 			}
 			defer root.Close()
 			return sized(root.Open(inside))
@@ -466,7 +528,13 @@ func holdsCode(p string, head []byte) bool {
 // expand opens an archive that was read out of another.
 func (r *reader) expand(at, depth int) error {
 	f := &r.tree.Files[at]
-	if f.Kind != Container || f.Data == nil {
+	if f.Kind != Container {
+		return nil
+	}
+	if f.Data == nil {
+		if f.Reason == "" {
+			f.Reason = fmt.Sprintf("it has more than %d bytes, and an archive in an archive is opened in memory", r.opts.MaxFileBytes)
+		}
 		return nil
 	}
 	data := f.Data

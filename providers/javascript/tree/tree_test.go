@@ -121,7 +121,39 @@ func TestAlteredMembersEndTheReadingOrAreSetAside(t *testing.T) {
 			if len(tr.Contradictions) != 1 || aside < 0 || tr.Files[aside].Data != nil {
 				t.Errorf("contradictions = %+v", tr.Contradictions)
 			}
+			if !unread(tr, tr.Files[aside].Path) {
+				t.Errorf("gaps = %v", tr.Gaps)
+			}
 		})
+	}
+}
+
+// unread reports whether a gap says of a file that it was not read.
+func unread(tr *tree.Tree, path string) bool {
+	return slices.ContainsFunc(tr.Gaps, func(g tree.Gap) bool { return g.What == "file "+path && g.Reason != "" })
+}
+
+func TestLinksThatLeadAway(t *testing.T) {
+	dir := t.TempDir()
+	for name, link := range map[string]string{"in.js": "a.js", "folder": "sub", "away.js": "/nowhere/a.js", "gone.js": "./none.js"} {
+		if err := os.Symlink(link, filepath.Join(dir, name)); err != nil {
+			t.Skip(err)
+		}
+	}
+	for _, name := range []string{"a.js", "sub/b.js"} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("1"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tr, err := tree.Read(t.Context(), dir, bounds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(tr.Gaps) != 1 || tr.Gaps[0].What != "symbolic links" || tr.Gaps[0].Omitted != 2 {
+		t.Errorf("gaps = %+v", tr.Gaps)
 	}
 }
 
@@ -137,6 +169,16 @@ func TestAMissingUnpackedFileIsUnavailable(t *testing.T) {
 	i := slices.IndexFunc(tr.Files, func(f tree.File) bool { return strings.HasSuffix(f.Path, "fast.node") })
 	if i < 0 || tr.Files[i].SHA256 != "" || tr.Files[i].Reason == "" {
 		t.Errorf("files = %v", paths(tr))
+	}
+	if !unread(tr, tr.Files[i].Path) {
+		t.Errorf("gaps = %v", tr.Gaps)
+	}
+	single, err := tree.Read(t.Context(), filepath.Join(dir, "resources/app.asar"), bounds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(single.Gaps) != 1 || strings.Contains(single.Gaps[0].Reason, dir) {
+		t.Errorf("gaps of the archive alone = %v", single.Gaps)
 	}
 }
 

@@ -225,7 +225,7 @@ func Faults() []Fault {
 			Title:         "Engine selection failed",
 			Description:   "The choice of an engine is unknown, ambiguous or does not support the target.",
 			Message:       "engine selection {requested} failed: {reason}",
-			Action:        "Choose one of the candidates by its id.",
+			Action:        "Choose one of the candidates by its id; binary_session, or rea providers, tells which can run here.",
 			DetailsSchema: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["requested","selection_source","reason","kind","candidates"],"properties":{"requested":{"type":"string"},"selection_source":{"$ref":"#/$defs/selection_source"},"reason":{"type":"string"},"kind":{"type":"string","enum":["unknown","ambiguous","unavailable","unsupported"]},"candidates":{"type":"array","items":{"type":"string"}}},"$defs":{"selection_source":{"title":"Selection source","type":"string","description":"Who chose the engine.","enum":["request","environment","flag","default"]}},"$schema":"https://json-schema.org/draft/2020-12/schema"}`),
 		},
 		{

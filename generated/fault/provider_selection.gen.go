@@ -116,7 +116,7 @@ func ProviderSelection(d ProviderSelectionDetails, cause error) error {
 		Code:        ProviderSelectionCode,
 		Category:    UnsupportedProvider,
 		Message:     "engine selection " + shown(d.Requested) + " failed: " + plain(d.Reason),
-		Remediation: Remediation{Action: "Choose one of the candidates by its id."},
+		Remediation: Remediation{Action: "Choose one of the candidates by its id; binary_session, or rea providers, tells which can run here."},
 		Details:     &d,
 		Cause:       cause,
 	}

@@ -61,6 +61,8 @@ func find(getenv func(string) string, goos string) (in Installation, reason, rem
 	switch {
 	case err != nil:
 		return in, fmt.Sprintf("%s=%q does not exist", LauncherSetting, in.Launcher), remedy
+	case info.IsDir():
+		return in, fmt.Sprintf("%s=%q is a directory", LauncherSetting, in.Launcher), remedy
 	case !info.Mode().IsRegular() || info.Mode()&0o111 == 0:
 		return in, fmt.Sprintf("%s=%q is not executable", LauncherSetting, in.Launcher), remedy
 	}

@@ -350,7 +350,7 @@ func TestDiscover(t *testing.T) {
 		{"relative", "linux", map[string]string{LauncherSetting: "hopper"}, "is not an absolute path"},
 		{"missing", "linux", map[string]string{LauncherSetting: launcher + "x"}, "does not exist"},
 		{"not_executable", "linux", map[string]string{LauncherSetting: filepath.Join(dir, "plain")}, "is not executable"},
-		{"a_directory", "linux", map[string]string{LauncherSetting: dir}, "is not executable"},
+		{"a_directory", "linux", map[string]string{LauncherSetting: dir}, "is a directory"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			in, reason, remedy := find(func(name string) string { return tt.env[name] }, tt.goos)

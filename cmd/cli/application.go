@@ -23,7 +23,7 @@ import (
 const applicationTool = "analyze_javascript_application"
 
 // codeNames are the names of files that are applications on their own.
-var codeNames = []string{".asar", ".cjs", ".crx", ".htm", ".html", ".js", ".jsx", ".mjs", ".mts", ".ts", ".tsx", ".vsix", ".xpi"}
+var codeNames = []string{".cjs", ".crx", ".htm", ".html", ".js", ".jsx", ".mjs", ".mts", ".ts", ".tsx", ".vsix", ".xpi"}
 
 // isApplication reports whether a path is a folder, an archive or a program of
 // JavaScript, and no binary.
@@ -55,7 +55,8 @@ func isApplication(path string) bool {
 	case isASAR(start, info.Size()):
 		return true
 	}
-	return slices.Contains(codeNames, strings.ToLower(filepath.Ext(path))) && !bytes.ContainsRune(start, 0)
+	ext := strings.ToLower(filepath.Ext(path))
+	return ext == ".asar" || slices.Contains(codeNames, ext) && !bytes.ContainsRune(start, 0) // a damaged archive is told as one
 }
 
 // isASAR reports whether bytes begin as the header of an ASAR does: the length 4,

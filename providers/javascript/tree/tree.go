@@ -370,10 +370,13 @@ func (r *reader) single(name string) error {
 		r.tree.SHA256 = hex.EncodeToString(sum.Sum(nil))
 		opened, err := open(companion)
 		if err != nil {
-			return err
+			return fmt.Errorf("the archive is damaged or was cut off: %w", err)
 		}
 		r.tree.Format = opened.Format()
 		return r.entries("", r.tree.SHA256, opened, 0)
+	}
+	if strings.EqualFold(filepath.Ext(name), ".asar") {
+		return errors.New("it is named as an ASAR archive and doesn't begin as one; it may be damaged")
 	}
 	r.tree.Format = "file"
 	if err := r.file(container.Escape(r.tree.Name), file, info.Size(), nil, 0); err != nil {

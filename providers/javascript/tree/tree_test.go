@@ -133,6 +133,22 @@ func unread(tr *tree.Tree, path string) bool {
 	return slices.ContainsFunc(tr.Gaps, func(g tree.Gap) bool { return g.What == "file "+path && g.Reason != "" })
 }
 
+func TestDamagedArchivesAreToldAsSuch(t *testing.T) {
+	whole, err := os.ReadFile(filepath.Join(packed(t), "resources/app.asar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{0, 8, 20, 60} {
+		path := filepath.Join(t.TempDir(), "app.asar")
+		if err := os.WriteFile(path, whole[:n], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tree.Read(t.Context(), path, bounds); err == nil || !strings.Contains(err.Error(), "damaged") {
+			t.Errorf("%d bytes: %v", n, err)
+		}
+	}
+}
+
 func TestLinksThatLeadAway(t *testing.T) {
 	dir := t.TempDir()
 	for name, link := range map[string]string{"in.js": "a.js", "folder": "sub", "away.js": "/nowhere/a.js", "gone.js": "./none.js"} {

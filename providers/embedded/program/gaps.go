@@ -323,8 +323,8 @@ func (r *recovery) acceptGap(a, hi, align uint32, p *probe) bool {
 	if align >= 16 {
 		return p.insts >= 2 || p.returns || p.leaves
 	}
-	if p.returns && p.insts == 1 { // an empty function, right before another one
-		return p.end == hi && hi < r.sp.at(a).end() && r.starts.has(hi)
+	if p.returns && p.insts == 1 { // an empty function, right before another one; on x86 one byte is too little
+		return r.dec.Align() > 1 && p.end == hi && hi < r.sp.at(a).end() && r.starts.has(hi)
 	}
 	return p.prologue || p.returns && p.insts >= 2 || p.calls > 0 || p.leaves && p.insts >= 1 || p.long
 }

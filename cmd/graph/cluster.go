@@ -228,7 +228,7 @@ func (n *nested) stack() {
 	n.p.height = y - clusterGap + margin
 }
 
-const clusterStyle = `rect.cluster{fill:var(--box);fill-opacity:.45;stroke:var(--line);rx:9px}rect.outside{fill:none;stroke-dasharray:5 4}text.cluster{font-size:13px;font-weight:600;fill:var(--muted);paint-order:stroke;stroke:var(--bg);stroke-width:4px}
+const clusterStyle = `rect.cluster{fill:@box;fill-opacity:.45;stroke:@line;rx:9px}rect.outside{fill:none;stroke-dasharray:5 4}text.cluster{font-size:13px;font-weight:600;fill:@muted;paint-order:stroke;stroke:@bg;stroke-width:4px}
 path.link{fill:none;stroke-width:1.35;stroke-opacity:.85}rect.box{fill-opacity:1}
 `
 
@@ -299,7 +299,7 @@ func (n *nested) legend() string {
 		if !used[k.kind] {
 			continue
 		}
-		fmt.Fprintf(&b, `<path class="edge" style="stroke:var(--%s)" marker-end="url(#%s)" d="M%s 0h26"/><text class="note" x="%s" y="4">%s</text>`, colour(k.kind), colour(k.kind), number(x), number(x+33), k.means)
+		fmt.Fprintf(&b, `<path class="edge %s" marker-end="url(#%s)" d="M%s 0h26"/><text class="note" x="%s" y="4">%s</text>`, colour(k.kind), colour(k.kind), number(x), number(x+33), k.means)
 		x += 33 + float64(len(k.means))*charWidth + 22
 	}
 	return b.String()
@@ -344,7 +344,7 @@ func (n *nested) drawLink(b *strings.Builder, l *link) {
 	if l.route.reversed {
 		marker, class = "marker-start", "link back"
 	}
-	fmt.Fprintf(b, `<path class="%s" style="stroke:var(--%s)" %s="url(#%s)" d="%s"/>`+"\n", class, colour(e.Kind), marker, colour(e.Kind), d.String())
+	fmt.Fprintf(b, `<path class="%s %s" %s="url(#%s)" d="%s"/>`+"\n", class, colour(e.Kind), marker, colour(e.Kind), d.String())
 }
 
 func (n *nested) drawLabel(b *strings.Builder, l *link) {

@@ -221,3 +221,13 @@ func BenchmarkLayout(b *testing.B) {
 		})
 	}
 }
+
+// Programs that know no variables of CSS draw pictures as well.
+func TestPictures_colours_are_written_out(t *testing.T) {
+	for name, rules := range map[string]string{"plain": rules, "clustered": rules + clusterStyle} {
+		text := style(rules)
+		if strings.Contains(text, "var(") || strings.ContainsAny(strings.ReplaceAll(text, "@media", ""), "@") {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+}

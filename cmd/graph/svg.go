@@ -3,6 +3,7 @@ package graph
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -21,18 +22,46 @@ func columns(s string) int {
 	return n
 }
 
-// style follows the reader's choice of light or dark.
-const style = `
-svg{--bg:#ffffff;--fg:#1f2430;--muted:#6b7280;--box:#f6f8fb;--line:#9aa4b2;--entry:#dbeafe;--entryline:#2563eb;--import:#f1f5f9;--unresolved:#fef3c7;
---taken:#15803d;--nottaken:#b91c1c;--jump:#2563eb;--table:#7c3aed;--pad:#c2410c;--call:#64748b;background:var(--bg)}
-@media (prefers-color-scheme: dark){svg{--bg:#12151c;--fg:#e5e9f0;--muted:#9aa4b2;--box:#1b202b;--line:#556070;--entry:#16294d;--entryline:#60a5fa;--import:#20252f;--unresolved:#3b2f10;
---taken:#4ade80;--nottaken:#f87171;--jump:#60a5fa;--table:#c4b5fd;--pad:#fb923c;--call:#94a3b8}}
-text{font:12px ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono","Liberation Mono",monospace;fill:var(--fg);white-space:pre}
-text.title{font-size:15px;font-weight:600}text.note{fill:var(--muted)}tspan.head{font-weight:600}
-rect.box{fill:var(--box);stroke:var(--line);rx:5px}rect.entry{fill:var(--entry);stroke:var(--entryline);stroke-width:1.6}
-rect.import{fill:var(--import);stroke-dasharray:4 3}rect.unresolved{fill:var(--unresolved)}
+// A theme has the colours of a picture by what they are for.
+type theme map[string]string
+
+var (
+	light = theme{
+		"bg": "#ffffff", "fg": "#1f2430", "muted": "#6b7280", "box": "#f6f8fb", "line": "#9aa4b2", "entry": "#dbeafe", "entryline": "#2563eb", "import": "#f1f5f9", "unresolved": "#fef3c7",
+		"taken": "#15803d", "nottaken": "#b91c1c", "jump": "#2563eb", "table": "#7c3aed", "pad": "#c2410c", "call": "#64748b",
+	}
+	dark = theme{
+		"bg": "#12151c", "fg": "#e5e9f0", "muted": "#9aa4b2", "box": "#1b202b", "line": "#556070", "entry": "#16294d", "entryline": "#60a5fa", "import": "#20252f", "unresolved": "#3b2f10",
+		"taken": "#4ade80", "nottaken": "#f87171", "jump": "#60a5fa", "table": "#c4b5fd", "pad": "#fb923c", "call": "#94a3b8",
+	}
+)
+
+// style is rules with the colours of the light theme, and then with those of the
+// dark one for readers who prefer it. Colours are written out: few programs but
+// browsers know variables, and they draw black what they don't know.
+func style(rules string) string {
+	return light.paint(rules) + "@media (prefers-color-scheme: dark){\n" + dark.paint(rules) + "}\n"
+}
+
+// paint gives the colours of a theme to the names behind "@".
+func (t theme) paint(rules string) string {
+	var pairs []string
+	for _, name := range slices.Sorted(maps.Keys(t)) {
+		pairs = append(pairs, "@"+name+";", t[name]+";", "@"+name+"}", t[name]+"}")
+	}
+	return strings.NewReplacer(pairs...).Replace(rules)
+}
+
+const rules = `
+svg{background:@bg}rect.bg{fill:@bg}
+text{font:12px ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono","Liberation Mono",monospace;fill:@fg;white-space:pre}
+text.title{font-size:15px;font-weight:600}text.note{fill:@muted}tspan.head{font-weight:600}
+rect.box{fill:@box;stroke:@line;rx:5px}rect.entry{fill:@entry;stroke:@entryline;stroke-width:1.6}
+rect.import{fill:@import;stroke-dasharray:4 3}rect.unresolved{fill:@unresolved}
 path.edge{fill:none;stroke-width:1.35}path.back{stroke-dasharray:6 3}
-text.label{font-size:11px;fill:var(--muted);paint-order:stroke;stroke:var(--bg);stroke-width:3px}
+path.taken{stroke:@taken}path.nottaken{stroke:@nottaken}path.jump{stroke:@jump}path.table{stroke:@table}path.pad{stroke:@pad}path.call{stroke:@call}
+path.to-taken{fill:@taken}path.to-nottaken{fill:@nottaken}path.to-jump{fill:@jump}path.to-table{fill:@table}path.to-pad{fill:@pad}path.to-call{fill:@call}
+text.label{font-size:11px;fill:@muted;paint-order:stroke;stroke:@bg;stroke-width:3px}
 `
 
 // colours of edges, by kind.
@@ -88,16 +117,16 @@ func SVG(g *Graph) []byte {
 // openSVG begins a picture with its title and notes; more is style.
 func openSVG(b *strings.Builder, g *Graph, width, height float64, more string) {
 	fmt.Fprintf(b, `<svg xmlns="http://www.w3.org/2000/svg" width="%s" height="%s" viewBox="0 0 %s %s" role="img">`, number(width), number(height), number(width), number(height))
-	fmt.Fprintf(b, "\n<title>%s</title>\n<style>%s</style>\n<defs>", escapeXML(line(g.Title)), style+more)
+	fmt.Fprintf(b, "\n<title>%s</title>\n<style>%s</style>\n<defs>", escapeXML(line(g.Title)), style(rules+more))
 	used := map[string]bool{}
 	for _, c := range colours {
 		if !used[c.colour] {
 			used[c.colour] = true
-			fmt.Fprintf(b, `<marker id="%s" viewBox="0 0 8 8" refX="7.2" refY="4" markerWidth="7.5" markerHeight="7.5" orient="auto-start-reverse"><path d="M0 0.6L8 4L0 7.4z" style="fill:var(--%s)"/></marker>`, c.colour, c.colour)
+			fmt.Fprintf(b, `<marker id="%s" viewBox="0 0 8 8" refX="7.2" refY="4" markerWidth="7.5" markerHeight="7.5" orient="auto-start-reverse"><path class="to-%s" d="M0 0.6L8 4L0 7.4z"/></marker>`, c.colour, c.colour)
 		}
 	}
 	b.WriteString("</defs>\n")
-	fmt.Fprintf(b, `<rect width="%s" height="%s" style="fill:var(--bg)"/>`+"\n", number(width), number(height))
+	fmt.Fprintf(b, `<rect class="bg" width="%s" height="%s"/>`+"\n", number(width), number(height))
 	fmt.Fprintf(b, `<text class="title" x="%s" y="24">%s</text>`+"\n", number(margin), escapeXML(line(g.Title)))
 	for i, n := range g.Notes {
 		fmt.Fprintf(b, `<text class="note" x="%s" y="%s">%s</text>`+"\n", number(margin), number(44+18*float64(i)), escapeXML(n))
@@ -214,7 +243,7 @@ func (p *placed) drawEdges(b *strings.Builder) {
 		if r.reversed {
 			marker, class = "marker-start", "edge back"
 		}
-		fmt.Fprintf(b, `<path class="%s" style="stroke:var(--%s)" %s="url(#%s)" d="%s"/>`+"\n", class, c, marker, c, d.String())
+		fmt.Fprintf(b, `<path class="%s %s" %s="url(#%s)" d="%s"/>`+"\n", class, c, marker, c, d.String())
 		if e.Label != "" && len(p.vs[from].down) <= mostLabels {
 			lx, ly := leaves, p.vs[from].y+p.vs[from].h/2+13
 			if r.reversed {
@@ -237,7 +266,7 @@ func (p *placed) drawEdges(b *strings.Builder) {
 			if p.g.Across {
 				x, y = v.y+v.h/2, v.x
 			}
-			fmt.Fprintf(b, `<path class="edge" style="stroke:var(--%s)" marker-end="url(#%s)" d="M%s %sc16 -10 16 14 1 7"/>`+"\n", c, c, number(x), number(y-4))
+			fmt.Fprintf(b, `<path class="edge %s" marker-end="url(#%s)" d="M%s %sc16 -10 16 14 1 7"/>`+"\n", c, c, number(x), number(y-4))
 		}
 	}
 }

@@ -226,6 +226,15 @@ func TestHomeIsTheProject(t *testing.T) {
 	}
 }
 
+// TestSharedProjectFile holds the same for a file that several clients read.
+func TestSharedProjectFile(t *testing.T) {
+	o := options(t, nil)
+	o.write(t, "project/.vscode/mcp.json", `{"servers": {"rea": {"command": "/nowhere/rea", "args": ["mcp"]}}}`)
+	if r := Look(t.Context(), o); len(r.Problems) != 1 {
+		t.Errorf("problems %q", r.Problems)
+	}
+}
+
 // TestOptionalPrograms holds that each is told of, either with what uses it or as
 // one that nothing uses.
 func TestOptionalPrograms(t *testing.T) {

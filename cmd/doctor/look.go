@@ -119,6 +119,7 @@ func (r *Report) folders(o Options) {
 
 func (r *Report) clients(ctx context.Context, o Options) {
 	r.Clients = []Client{}
+	told := map[string]bool{} // files of the project, which several clients may read
 	for _, c := range client.All() {
 		out := Client{ID: c.ID, Name: c.Name, Registrations: []Registration{}}
 		if where := c.Detected(o.Host); where != "" {
@@ -131,6 +132,12 @@ func (r *Report) clients(ctx context.Context, o Options) {
 			}
 			if user, ok := c.Location(o.Host, client.User); ok && scope == client.Project && same(user.File, l.File) {
 				continue // the project is the home folder
+			}
+			if scope == client.Project {
+				if told[l.File] {
+					continue
+				}
+				told[l.File] = true
 			}
 			reg := c.Inspect(l, o.Server)
 			if scope == client.Local && (reg.State == client.Missing || reg.Malformed) {

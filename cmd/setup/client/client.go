@@ -45,7 +45,7 @@ type Location struct {
 func All() []Client {
 	list := []Client{
 		claudeCode(), claudeDesktop(), codex(), continueDev(), cursor(), gemini(), goose(),
-		kimi(), kimiCLI(), opencode(), vscode(), windsurf(), zed(),
+		kimi(), kimiCLI(), opencode(), vscode(), vscodeInsiders(), vscodium(), windsurf(), zed(),
 	}
 	slices.SortFunc(list, func(a, b Client) int {
 		if a.ID < b.ID {

@@ -42,6 +42,10 @@ func TestDocumentedPaths(t *testing.T) {
 		{"opencode", "/home/a/.config/opencode/opencode.json", "/Users/a/.config/opencode/opencode.json", `C:\Users\a\.config\opencode\opencode.json`, "/p/opencode.json"},
 		{"vscode", "/home/a/.config/Code/User/mcp.json", "/Users/a/Library/Application Support/Code/User/mcp.json",
 			`C:\Users\a\AppData\Roaming\Code\User\mcp.json`, "/p/.vscode/mcp.json"},
+		{"vscode-insiders", "/home/a/.config/Code - Insiders/User/mcp.json", "/Users/a/Library/Application Support/Code - Insiders/User/mcp.json",
+			`C:\Users\a\AppData\Roaming\Code - Insiders\User\mcp.json`, "/p/.vscode/mcp.json"},
+		{"vscodium", "/home/a/.config/VSCodium/User/mcp.json", "/Users/a/Library/Application Support/VSCodium/User/mcp.json",
+			`C:\Users\a\AppData\Roaming\VSCodium\User\mcp.json`, "/p/.vscode/mcp.json"},
 		{"windsurf", "/home/a/.codeium/windsurf/mcp_config.json", "/Users/a/.codeium/windsurf/mcp_config.json", `C:\Users\a\.codeium\windsurf\mcp_config.json`, ""},
 		{"zed", "/home/a/.config/zed/settings.json", "/Users/a/.config/zed/settings.json", `C:\Users\a\AppData\Roaming\Zed\settings.json`, "/p/.zed/settings.json"},
 	} {
@@ -59,18 +63,19 @@ func TestDocumentedPaths(t *testing.T) {
 			t.Errorf("%s in a project: %s, want %s", tt.id, l.File, tt.shared)
 		}
 	}
-	if len(All()) != 13 || !slices.IsSorted(IDs()) {
+	if len(All()) != 15 || !slices.IsSorted(IDs()) {
 		t.Errorf("clients: %v", IDs())
 	}
 }
 
 func TestEnvironmentMovesSettings(t *testing.T) {
 	h := host("linux", "/home/a", map[string]string{
-		"XDG_CONFIG_HOME": "/x", "CODEX_HOME": "/c", "CLAUDE_CONFIG_DIR": "/l/", "KIMI_CODE_HOME": "/k",
+		"XDG_CONFIG_HOME": "/x", "CODEX_HOME": "/c", "CLAUDE_CONFIG_DIR": "/l/", "KIMI_CODE_HOME": "/k", "GEMINI_CLI_HOME": "/g", "OPENCODE_CONFIG": "/o/mine.json",
 	})
 	for id, want := range map[string]string{
 		"zed": "/x/zed/settings.json", "goose": "/x/goose/config.yaml", "vscode": "/x/Code/User/mcp.json",
 		"codex": "/c/config.toml", "claude-code": "/l/.claude.json", "kimi": "/k/mcp.json",
+		"gemini": "/g/.gemini/settings.json", "opencode": "/o/mine.json",
 	} {
 		c, _ := ByID(id)
 		if l, _ := c.Location(h, User); l.File != want {

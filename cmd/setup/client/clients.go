@@ -67,11 +67,12 @@ func cursor() Client {
 }
 
 func gemini() Client {
+	home := func(h Host) string { return h.or("GEMINI_CLI_HOME", h.Home) }
 	return Client{
 		ID: "gemini", Name: "Gemini CLI", Format: config.JSON, After: "Start a new session; /mcp lists the servers.",
 		programs: []string{"gemini"},
-		marks:    func(h Host) []string { return []string{h.home(".gemini")} },
-		user:     func(h Host) []string { return []string{h.home(".gemini/settings.json")} },
+		marks:    func(h Host) []string { return []string{h.join(home(h), ".gemini")} },
+		user:     func(h Host) []string { return []string{h.join(home(h), ".gemini/settings.json")} },
 		project:  []string{".gemini/settings.json"},
 		path:     edit.Keys("mcpServers", EntryName),
 		dialect:  dialect{initial: edit.Object{{Key: "timeout", Value: int64(300_000)}}},
@@ -89,13 +90,23 @@ func windsurf() Client {
 	}
 }
 
-func vscode() Client {
+func vscode() Client { return code("vscode", "VS Code", "Code", "code", "Visual Studio Code.app") }
+
+func vscodeInsiders() Client {
+	return code("vscode-insiders", "VS Code Insiders", "Code - Insiders", "code-insiders", "Visual Studio Code - Insiders.app")
+}
+
+func vscodium() Client { return code("vscodium", "VSCodium", "VSCodium", "codium", "VSCodium.app") }
+
+// code is a build of VS Code; each has a folder of its own for its users, and
+// all read the same file of a project.
+func code(id, name, folder, program, app string) Client {
 	return Client{
-		ID: "vscode", Name: "VS Code", Format: config.JSON,
-		After:    "VS Code asks whether to trust the server when it first starts it.",
-		programs: []string{"code"}, apps: []string{"Visual Studio Code.app"},
-		marks:   func(h Host) []string { return []string{h.join(h.config(), "Code/User")} },
-		user:    func(h Host) []string { return []string{h.join(h.config(), "Code/User/mcp.json")} },
+		ID: id, Name: name, Format: config.JSON,
+		After:    name + " asks whether to trust the server when it first starts it.",
+		programs: []string{program}, apps: []string{app},
+		marks:   func(h Host) []string { return []string{h.join(h.config(), folder+"/User")} },
+		user:    func(h Host) []string { return []string{h.join(h.config(), folder+"/User/mcp.json")} },
 		project: []string{".vscode/mcp.json"},
 		path:    edit.Keys("servers", EntryName),
 		dialect: dialect{initial: edit.Object{{Key: "type", Value: "stdio"}}},
@@ -161,6 +172,9 @@ func opencode() Client {
 		programs: []string{"opencode"},
 		marks:    func(h Host) []string { return []string{dir(h)} },
 		user: func(h Host) []string {
+			if file := h.Getenv("OPENCODE_CONFIG"); file != "" {
+				return []string{file}
+			}
 			return []string{h.join(dir(h), "opencode.json"), h.join(dir(h), "opencode.jsonc")}
 		},
 		project: []string{"opencode.json", "opencode.jsonc"},

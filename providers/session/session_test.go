@@ -377,6 +377,40 @@ func TestSnapshot_refusals(t *testing.T) {
 	}
 }
 
+// The answer of a snapshot names the file that is open, wherever the one was that
+// the snapshot was made of.
+func TestSnapshot_of_a_copy(t *testing.T) {
+	b := newBench(t)
+	snapshot := filepath.Join(t.TempDir(), "snapshot")
+	b.open(b.file("x"), "")
+	first := b.must("list_names", `{}`)
+	b.must("close_binary", `{"snapshot_path":`+quoted(snapshot)+`}`)
+	elsewhere := filepath.Join(t.TempDir(), "renamed")
+	if err := os.WriteFile(elsewhere, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.session.Ledger().Clear()
+	b.must("open_binary", `{"path":`+quoted(elsewhere)+`,"snapshot_path":`+quoted(snapshot)+`}`)
+	again := b.must("list_names", `{}`)
+	var was, is struct {
+		ID string `json:"evidence_id"`
+	}
+	if err := errors.Join(json.Unmarshal([]byte(first), &was), json.Unmarshal([]byte(again), &is)); err != nil {
+		t.Fatal(err)
+	}
+	if is.ID != was.ID || !strings.Contains(again, `"name":"renamed"`) || !strings.Contains(again, quoted(elsewhere)) {
+		t.Errorf("record %s, was %s:\n%s", is.ID, was.ID, again)
+	}
+	id, err := evidence.ParseID(is.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	held, err := b.session.Ledger().Get(id)
+	if err != nil || !strings.Contains(string(held.Bytes()), quoted(elsewhere)) {
+		t.Errorf("what is kept is another record, %v", err)
+	}
+}
+
 // Two slices of one file may be of one architecture, as arm64 and arm64e are.
 func TestSnapshot_is_of_one_slice(t *testing.T) {
 	b := newBench(t)

@@ -236,6 +236,13 @@ func (d *Dispatcher) reuse(bound *session.Binding, b *tool.Binding, parameters [
 	if err != nil {
 		return nil, nil
 	}
+	if subject := bound.Subject(); subject != nil && m.Subject != nil {
+		// The same bytes may lie elsewhere now, which is no part of the identity.
+		m.Subject.Name, m.Subject.LocalPath = subject.Name, subject.LocalPath
+		if here, err := evidence.Seal(m.AppendJSON(nil)); err == nil && here.ID() == record.ID() {
+			record = here
+		}
+	}
 	m.NormalizedResult = output.AppendJSON(nil)
 	if _, err := d.config.Session.Ledger().Append(record); err != nil {
 		return nil, storage(err)

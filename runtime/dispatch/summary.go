@@ -29,10 +29,10 @@ func (d *Dispatcher) summarized(spec *tool.Spec, parameters []byte) (bool, []byt
 		return false, parameters, nil
 	}
 	if d.config.Ephemeral || d.bindings[viewTool] == nil {
-		return false, nil, fault.CapabilityUnavailable(fault.CapabilityUnavailableDetails{
+		return false, nil, fault.Advise(fault.CapabilityUnavailable(fault.CapabilityUnavailableDetails{
 			Tool: spec.Name, Missing: []string{"session retention"}, Providers: []string{},
 			Reason: "detail summary keeps the complete record in the session, and this session keeps none",
-		}, nil)
+		}, nil), "Leave detail out, which gives the complete record; inspect_analysis_view shows parts of it.")
 	}
 	return true, bytes.Replace(parameters, wantsSummary, wantsComplete, 1), nil
 }

@@ -87,6 +87,9 @@ func File(ctx context.Context, path string, opts Options, write func(io.Writer) 
 	removeLeftovers(d.dir)
 	s, err := newStaging(d.dir)
 	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) { // the directory is there, but takes no files
+			return "", &Error{Path: d.path, Kind: IO, Reason: "its directory takes no new files", Err: err}
+		}
 		return "", d.failure("creating a file beside it", err)
 	}
 	defer s.discard()
@@ -145,7 +148,7 @@ func locate(path string) (*destination, error) {
 		return nil, &Error{Path: path, Kind: kind, Reason: reason, Err: err}
 	}
 	if path == "" || strings.ContainsRune(path, 0) {
-		return refuse(Missing, "the path is empty or holds a NUL byte", nil)
+		return refuse(IO, "the path is empty or holds a NUL byte, and names no file", nil)
 	}
 	if os.IsPathSeparator(path[len(path)-1]) {
 		return refuse(NotRegular, "the path names a directory", nil)

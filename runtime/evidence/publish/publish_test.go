@@ -137,7 +137,7 @@ func TestFile_refuses(t *testing.T) {
 		"trailing_separator": {"real/", NotRegular},
 		"parent_is_a_file":   {"plain/out", NotRegular},
 		"missing_parent":     {"no/such/out", Missing},
-		"nul":                {"a\x00b", Missing},
+		"nul":                {"a\x00b", IO},
 	} {
 		t.Run(name, func(t *testing.T) {
 			called := false

@@ -14,6 +14,7 @@ import (
 	"rea/generated/model"
 	"rea/runtime/bridge/facts"
 	"rea/runtime/engine"
+	"rea/runtime/query"
 )
 
 // index finds procedures by address and by name.
@@ -238,17 +239,16 @@ func (e *Engine) Resolve(ctx context.Context, selector string) (model.Procedure,
 		}
 		return model.Procedure{}, e.notFound(x, selector, uint64(addr), err)
 	}
-	d := fault.ProcedureNotFoundDetails{Selector: selector, Nearest: []model.SymbolRef{}}
-	want := strings.ToLower(selector)
+	nearest := query.NewNearest(selector, 5)
 	for i := range x.procedures {
 		if i%4096 == 0 && ctx.Err() != nil {
 			return model.Procedure{}, ctx.Err()
 		}
-		if strings.Contains(strings.ToLower(x.raw[i]), want) {
-			if d.Nearest = append(d.Nearest, e.ref(x, i)); len(d.Nearest) == 5 {
-				break
-			}
-		}
+		nearest.Offer(x.raw[i], i)
+	}
+	d := fault.ProcedureNotFoundDetails{Selector: selector, Nearest: []model.SymbolRef{}}
+	for _, i := range nearest.Keys() {
+		d.Nearest = append(d.Nearest, e.ref(x, i))
 	}
 	return model.Procedure{}, fault.ProcedureNotFound(d, nil)
 }

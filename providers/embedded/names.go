@@ -17,6 +17,7 @@ import (
 	"rea/providers/format/object"
 	"rea/providers/format/swiftname"
 	"rea/runtime/engine"
+	"rea/runtime/query"
 )
 
 // longestMangled bounds what is handed to the demangler, whose output can be
@@ -281,19 +282,18 @@ func (e *Engine) neighbours(p *program.Program, addr uint64) []model.SymbolRef {
 	return out
 }
 
-// similar lists up to five procedures whose names contain the selector.
+// similar lists up to five procedures whose names resemble the selector.
 func (e *Engine) similar(ctx context.Context, p *program.Program, selector string) ([]model.SymbolRef, error) {
-	out := []model.SymbolRef{}
-	want := strings.ToLower(selector)
+	nearest := query.NewNearest(selector, 5)
 	for i := range p.Functions {
 		if i%4096 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if name := p.Functions[i].Name; strings.Contains(strings.ToLower(name), want) {
-			if out = append(out, e.procedureRef(p, i)); len(out) == 5 {
-				break
-			}
-		}
+		nearest.Offer(p.Functions[i].Name, i)
+	}
+	out := []model.SymbolRef{}
+	for _, i := range nearest.Keys() {
+		out = append(out, e.procedureRef(p, i))
 	}
 	return out, nil
 }

@@ -22,9 +22,21 @@ func examples(c *cli.Command) [][2]string {
 	}
 	var out [][2]string
 	for _, e := range specs[i].Examples {
+		if keeps(e.Input) {
+			continue
+		}
 		out = append(out, [2]string{exampleLine(c, e.Input), e.Title})
 	}
 	return out
+}
+
+// keeps reports whether an input asks to keep the whole result in the session: a
+// command has none.
+func keeps(input string) bool {
+	var members struct {
+		Detail any `json:"detail"`
+	}
+	return json.Unmarshal([]byte(input), &members) == nil && members.Detail == "summary"
 }
 
 // exampleLine writes an input with positional arguments and flags; what those

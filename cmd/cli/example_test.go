@@ -25,6 +25,21 @@ func TestExampleLine(t *testing.T) {
 	}
 }
 
+// A command keeps nothing, so no help shows how to ask for it.
+func TestExamples_need_no_session(t *testing.T) {
+	commands := cli.Commands()
+	for i := range commands {
+		if ownExamples[commands[i].Tool] != nil {
+			continue
+		}
+		for _, e := range examples(&commands[i]) {
+			if strings.Contains(e[0], "--detail summary") {
+				t.Errorf("%s: %s", commands[i].Name, e[0])
+			}
+		}
+	}
+}
+
 // What help shows must mean the example: the command line of every example of
 // every contract, read back, gives its input.
 func TestExamples_read_back(t *testing.T) {

@@ -31,6 +31,19 @@ func (b bitset) claim(i uint32) bool {
 	return atomic.OrUint32(&b[i>>5], m)&m == 0
 }
 
+// clearRange takes out [lo, hi).
+func (b bitset) clearRange(lo, hi uint32) {
+	for ; lo < hi && lo&31 != 0; lo++ {
+		b.clear(lo)
+	}
+	for ; lo+32 <= hi; lo += 32 {
+		b[lo>>5] = 0
+	}
+	for ; lo < hi; lo++ {
+		b.clear(lo)
+	}
+}
+
 // shareRange is setRange where others may do the same at the same time.
 func (b bitset) shareRange(lo, hi uint32) {
 	for lo < hi {

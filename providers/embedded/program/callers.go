@@ -134,3 +134,16 @@ func (r *recovery) callersOf(to uint32) []caller {
 	}
 	return slices.Compact(out)
 }
+
+// calledMore says whether surely more than n calls lead to the function at to.
+func (r *recovery) calledMore(to uint32, n int) bool {
+	r.indexCallers()
+	part := r.callers.older
+	i, _ := slices.BinarySearchFunc(part, to, func(c caller, t uint32) int { return cmp.Compare(c.to, t) })
+	for ; i < len(part) && part[i].to == to && n >= 0; i++ {
+		if !part[i].exit && (i == 0 || part[i] != part[i-1]) && part[i].lead() {
+			n--
+		}
+	}
+	return n < 0
+}

@@ -65,7 +65,7 @@ func (r *recovery) walkAll(walked []*fn) (crowded bool, err error) {
 // forget drops what a walk of f found.
 func (r *recovery) forget(f *fn) {
 	r.budget.used.Add(-f.cost)
-	r.callsLost.Store(true)
+	r.give(f)
 	f.cost, f.ended, f.dirty = 0, 0, false
 	f.blocks, f.exits, f.calls, f.indirect, f.heights, f.order, f.jumped, f.branched = nil, nil, nil, nil, nil, nil, nil, nil
 }

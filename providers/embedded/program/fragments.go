@@ -68,8 +68,9 @@ func (r *recovery) mergeParts() (bool, error) {
 		merged.set(m.part)
 	}
 	// parts nothing jumps to: their own jumps back name the parent
-	for _, f := range r.funcs {
-		if _, orphan := r.parts[f.entry]; !orphan {
+	for _, o := range may.members() {
+		f := r.byEntry[o]
+		if _, orphan := r.parts[o]; !orphan {
 			continue
 		}
 		if merged.has(f.entry) {
@@ -139,11 +140,16 @@ func (r *recovery) mayBeParts() bitset {
 	}
 	may := newBitset(r.sp.size + regionGuard)
 	for _, f := range r.funcs {
-		o := f.entry
-		if owner, part := r.parts[o]; part && owner == none && r.called.has(o) {
-			delete(r.parts, o) // its frame looks like a part's: code that a compiler moved out of functions
+		if o := f.entry; f.why.ev == ByUnwind && !r.vouched.has(o) && !r.called.has(o) && !r.pointed.has(o) && !r.stubs.has(o) {
+			may.set(o)
 		}
-		if _, part := r.parts[o]; part || f.why.ev == ByUnwind && !r.vouched.has(o) && !r.called.has(o) && !r.pointed.has(o) && !r.stubs.has(o) {
+	}
+	for o, owner := range r.parts {
+		switch {
+		case !r.starts.has(o):
+		case owner == none && r.called.has(o): // its frame looks like a part's: code that a compiler moved out of functions
+			delete(r.parts, o)
+		default:
 			may.set(o)
 		}
 	}
@@ -294,10 +300,11 @@ func (r *recovery) orphanParts(may bitset, ins []incoming) {
 			r.parts[o] = none
 		}
 	}
-	for _, f := range r.funcs { // a part makes parts of its neighbours on either side
-		judge(f)
+	listed := may.members()
+	for _, o := range listed { // a part makes parts of its neighbours on either side
+		judge(r.byEntry[o])
 	}
-	for _, f := range slices.Backward(r.funcs) {
-		judge(f)
+	for _, o := range slices.Backward(listed) {
+		judge(r.byEntry[o])
 	}
 }

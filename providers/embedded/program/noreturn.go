@@ -197,6 +197,9 @@ func (r *recovery) endingCalls() (bool, error) {
 		if n < leastEnds || f == nil || f.noReturn || f.returns || r.resumed[f.entry] || len(f.indirect) == 0 {
 			continue
 		}
+		if r.calledMore(f.entry, n*4/3) {
+			continue
+		}
 		calls := 0
 		who := r.callersOf(f.entry)
 		for _, c := range who {

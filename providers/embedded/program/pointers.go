@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
+	"sort"
 	"strings"
 
 	"rea/providers/format/object"
@@ -134,6 +135,7 @@ func (r *recovery) addPointers() (bool, error) {
 			labels.set(o)
 		}
 	}
+	settled := func(o uint32) bool { return r.starts.has(o) || r.covered.has(o) || labels.has(o) }
 	type cand struct {
 		to    uint32
 		from  uint64
@@ -145,7 +147,7 @@ func (r *recovery) addPointers() (bool, error) {
 	like, near := r.labelLike(ps)
 	slots := r.startupSlots()
 	for i, p := range ps {
-		if like[i] {
+		if like[i] || settled(p.to) {
 			continue
 		}
 		order := r.misaligned(p.to)
@@ -161,6 +163,9 @@ func (r *recovery) addPointers() (bool, error) {
 		return false, err
 	}
 	for _, p := range taken {
+		if settled(p.to) {
+			continue
+		}
 		order := r.misaligned(p.to)
 		if r.startup(p.at) {
 			order = -1
@@ -182,7 +187,7 @@ func (r *recovery) addPointers() (bool, error) {
 		} else if c.order != batch {
 			break // let what was found claim its blocks before the less certain ones are judged
 		}
-		if r.starts.has(c.to) || r.covered.has(c.to) || labels.has(c.to) || owned.has(c.to) && !r.splitHere(c.to) || r.rejected[c.to] {
+		if r.starts.has(c.to) || owned.has(c.to) && !r.splitHere(c.to) || r.rejected[c.to] {
 			continue
 		}
 		if !r.plausible(c.to) || !r.looksLikeFunction(c.to, owned, c.ev == ByAddress && !r.open(c.to) && !r.startup(c.from)) {
@@ -268,13 +273,51 @@ func (r *recovery) misaligned(o uint32) int {
 	return 1
 }
 
-// ownedBytes is the set of bytes of all walked blocks.
+// ownedBytes is the set of bytes of all walked blocks. It is kept up by walks,
+// which add to it; what functions gave up is judged anew here, for those around it.
 func (r *recovery) ownedBytes() bitset {
-	b := newBitset(r.sp.size + regionGuard)
-	_ = each(r.ctx, r.workers, len(r.funcs), 64, func(_, i int) {
-		for _, k := range r.funcs[i].blocks {
-			b.shareRange(k.start, k.end)
+	if r.owned == nil {
+		r.owned = newBitset(r.sp.size + regionGuard)
+		r.freed = append(r.freed, span{0, r.sp.size})
+	}
+	freed := r.freed
+	for w := range r.walkers {
+		freed = append(freed, r.walkers[w].freed...)
+		r.walkers[w].freed = r.walkers[w].freed[:0]
+	}
+	r.freed = r.freed[:0]
+	freed = joinSpans(freed)
+	for _, s := range freed {
+		r.owned.clearRange(s.lo, s.hi)
+	}
+	if len(freed) == 0 {
+		return r.owned
+	}
+	_ = each(r.ctx, r.workers, len(r.funcs), 256, func(_, i int) {
+		f := r.funcs[i]
+		k := sort.Search(len(freed), func(k int) bool { return freed[k].hi > f.lo })
+		if k == len(freed) || freed[k].lo >= f.hi {
+			return
+		}
+		for _, b := range f.blocks {
+			if k := sort.Search(len(freed), func(k int) bool { return freed[k].hi > b.start }); k < len(freed) && freed[k].lo < b.end {
+				r.owned.shareRange(b.start, b.end)
+			}
 		}
 	})
-	return b
+	return r.owned
+}
+
+// joinSpans sorts spans and joins those that touch.
+func joinSpans(s []span) []span {
+	slices.SortFunc(s, func(a, b span) int { return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(a.hi, b.hi)) })
+	out := s[:0]
+	for _, x := range s {
+		if n := len(out); n > 0 && x.lo <= out[n-1].hi {
+			out[n-1].hi = max(out[n-1].hi, x.hi)
+		} else {
+			out = append(out, x)
+		}
+	}
+	return out
 }

@@ -69,12 +69,15 @@ type recovery struct {
 	tableAddrs []uint64
 	relocs     []object.Relocation // with a target, sorted by address
 
-	funcs     []*fn // sorted by entry
+	funcs     []*fn // sorted by entry, but for
+	added     int   // the last ones
 	dirty     []*fn // to be walked
 	byEntry   map[uint32]*fn
 	slab      []fn // the next functions
 	callers   callerIndex
 	called    bitset      // targets of direct calls of functions, and of calls that were lost since
+	owned     bitset      // bytes of blocks, once asked for, but for what was lost since
+	freed     []span      // by functions taken back
 	callsLost atomic.Bool // a function lost a call since called was made
 	walkers   []walker
 	finders   []tableFinder
@@ -154,6 +157,7 @@ func (r *recovery) add(off uint32, ev Evidence, from uint64) bool {
 	r.touch(f)
 	r.byEntry[off] = f
 	r.funcs = append(r.funcs, f)
+	r.added++
 	return true
 }
 
@@ -168,11 +172,8 @@ func (r *recovery) touch(f *fn) {
 // sortFuncs brings the functions into order after additions at the end.
 func (r *recovery) sortFuncs() {
 	n := len(r.funcs)
-	k := 1
-	for k < n && r.funcs[k-1].entry < r.funcs[k].entry {
-		k++
-	}
-	if k >= n {
+	k := n - r.added
+	if r.added = 0; k >= n {
 		return
 	}
 	tail := slices.Clone(r.funcs[k:])
@@ -194,17 +195,25 @@ func (r *recovery) sortFuncs() {
 func (r *recovery) settle(fresh []uint32) {
 	r.sortFuncs()
 	fresh = slices.Sorted(slices.Values(fresh))
-	for _, f := range r.funcs {
-		k, _ := slices.BinarySearch(fresh, f.lo)
-		if k == len(fresh) || fresh[k] >= f.hi {
-			continue
-		}
-		for i := range f.blocks {
-			b := &f.blocks[i]
-			if j, _ := slices.BinarySearch(fresh[k:], b.start); k+j < len(fresh) && fresh[k+j] < b.end {
-				r.touch(f)
-				break
+	cut := make([][]*fn, r.shards(len(r.funcs)))
+	_ = r.eachShard(len(r.funcs), func(_, s, lo, hi int) {
+		for _, f := range r.funcs[lo:hi] {
+			k, _ := slices.BinarySearch(fresh, f.lo)
+			if k == len(fresh) || fresh[k] >= f.hi {
+				continue
 			}
+			for i := range f.blocks {
+				b := &f.blocks[i]
+				if j, _ := slices.BinarySearch(fresh[k:], b.start); k+j < len(fresh) && fresh[k+j] < b.end {
+					cut[s] = append(cut[s], f)
+					break
+				}
+			}
+		}
+	})
+	for _, fs := range cut {
+		for _, f := range fs {
+			r.touch(f)
 		}
 	}
 }
@@ -227,12 +236,23 @@ func (r *recovery) take(offs []uint32) {
 		}
 		r.budget.used.Add(-f.cost)
 		f.gone = true
-		r.callsLost.Store(true)
+		r.give(f)
 		delete(r.byEntry, off)
 	}
 }
 
+// give takes what a function had from the sets that are kept up.
+func (r *recovery) give(f *fn) {
+	r.callsLost.Store(true)
+	if r.owned != nil {
+		for i := range f.blocks {
+			r.freed = append(r.freed, span{f.blocks[i].start, f.blocks[i].end})
+		}
+	}
+}
+
 func (r *recovery) sweep() {
+	r.sortFuncs()
 	r.funcs = slices.DeleteFunc(r.funcs, func(f *fn) bool { return f.gone })
 }
 
@@ -410,13 +430,13 @@ func (r *recovery) countCalls() {
 		return
 	}
 	clear(r.called)
-	for _, f := range r.funcs {
-		for _, c := range f.calls {
+	_ = each(r.ctx, r.workers, len(r.funcs), 256, func(_, i int) {
+		for _, c := range r.funcs[i].calls {
 			if c.target != none {
-				r.called.set(c.target)
+				r.called.share(c.target)
 			}
 		}
-	}
+	})
 }
 
 // callees adds the targets of calls, and of jumps that leave an extent a

@@ -58,7 +58,7 @@ func (r *recovery) seed() []uint32 {
 	r.seedInner(claims)
 	r.settleExtents(claims)
 	r.seedPads()
-	slices.SortFunc(r.funcs, func(a, b *fn) int { return cmp.Compare(a.entry, b.entry) })
+	r.sortFuncs()
 	leaders := make([]uint32, 0, len(r.funcs))
 	for _, f := range r.funcs {
 		leaders = append(append(leaders, f.entry), f.pads...)

@@ -144,12 +144,18 @@ type path struct {
 
 const pathSlots = 64
 
+// entryRegs are the unknown values at the start of a path. Terms are never changed.
+var entryRegs = func() (regs [33]lin) {
+	for i := range regs {
+		regs[i] = one(&term{kind: termSym, id: uint32(i)})
+	}
+	return regs
+}()
+
 func (p *path) reset(arch object.Arch, lost uint64) {
 	p.arch, p.lost = arch, lost
 	p.slots, p.bounds, p.nextID, p.cmpOK = p.slots[:0], p.bounds[:0], 64, false
-	for i := range p.regs {
-		p.regs[i] = one(&term{kind: termSym, id: uint32(i)})
-	}
+	p.regs = entryRegs
 	if arch == object.ARM64 {
 		p.regs[isa.ZR] = constant(0)
 	}

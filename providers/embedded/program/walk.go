@@ -122,6 +122,7 @@ type walker struct {
 	callStore     store[flow]
 	indirectStore store[uint32]
 
+	freed []span   // blocks that walks no longer found since owned bytes were last asked for
 	leads []caller // found since callers were last indexed
 }
 
@@ -204,6 +205,14 @@ func (r *recovery) keep(w *walker, f *fn) {
 	}
 	if r.callers.made {
 		w.leads = leads(w.leads, f, w.calls, f.calls, w.exits, f.exits)
+	}
+	if r.owned != nil && !slices.Equal(f.blocks, w.blocks) {
+		for i := range f.blocks {
+			w.freed = append(w.freed, span{f.blocks[i].start, f.blocks[i].end})
+		}
+		for i := range w.blocks {
+			r.owned.shareRange(w.blocks[i].start, w.blocks[i].end)
+		}
 	}
 	f.blocks = w.blockStore.keep(f.blocks, w.blocks)
 	f.exits = w.exitStore.keep(f.exits, w.exits)

@@ -31,7 +31,8 @@ func (r *recovery) mergeParts() (bool, error) {
 	for _, f := range r.funcs {
 		for _, e := range f.exits {
 			// running on behind a call only says that the call does not return
-			if e.to != none && e.kind != exitLost && e.kind != exitFallCall && may.has(e.to) {
+			// and from one part into the next that nothing comes to the end of it
+			if e.to != none && e.kind != exitLost && e.kind != exitFallCall && may.has(e.to) && !(e.kind == exitFall && may.has(f.entry)) {
 				ins = append(ins, incoming{to: e.to, from: f, site: e.from, kind: e.kind})
 			}
 		}
@@ -265,9 +266,14 @@ func (r *recovery) parentOf(c uint32, group []incoming, orphan bool) *fn {
 // besidePart says whether a known part lies right before or behind the extent
 // at c: linkers collect the parts of all functions in one place.
 func (r *recovery) besidePart(c uint32) bool {
+	before, behind := r.partsBeside(c)
+	return before || behind
+}
+
+func (r *recovery) partsBeside(c uint32) (before, behind bool) {
 	i := r.extentAt(c)
 	if i < 0 {
-		return false
+		return false, false
 	}
 	near := func(k int) bool {
 		if k < 0 || k >= len(r.extents) || r.sp.at(r.extents[k].lo) != r.sp.at(c) {
@@ -276,7 +282,7 @@ func (r *recovery) besidePart(c uint32) bool {
 		_, part := r.parts[r.extents[k].lo]
 		return part
 	}
-	return near(i-1) || near(i+1)
+	return near(i - 1), near(i + 1)
 }
 
 // orphanParts marks starts that lie among parts, that nothing leads to and
@@ -290,13 +296,10 @@ func (r *recovery) orphanParts(may bitset, ins []incoming) {
 	align := r.usualAlignment()
 	judge := func(f *fn) {
 		o := f.entry
-		if owner, part := r.parts[o]; part && owner == none && r.called.has(o) {
-			delete(r.parts, o) // its frame looks like a part's: code that a compiler moved out of functions
-		}
-		if _, part := r.parts[o]; part || !f.noReturn || !may.has(o) || reached.has(o) || r.alts[o] || r.opensFrame(o) {
+		if _, part := r.parts[o]; part || !may.has(o) || reached.has(o) || r.alts[o] || r.opensFrame(o) {
 			return
 		}
-		if r.besidePart(o) || align == 16 && r.sp.addr(o)%16 != 0 {
+		if before, behind := r.partsBeside(o); before && behind || f.noReturn && (before || behind) || f.noReturn && align == 16 && r.sp.addr(o)%16 != 0 {
 			r.parts[o] = none
 		}
 	}

@@ -154,9 +154,9 @@ func (s *shapes) module(l, r int) {
 		case inLeft && inRight:
 			s.compare(l, r, name, x, y)
 		case inLeft:
-			s.lone(l, r, name, shape.Removed, x, nil, open(b))
+			s.lone(l, r, name, shape.Removed, x, nil, open(s.right, r, b))
 		default:
-			s.lone(l, r, name, shape.Added, nil, y, open(a))
+			s.lone(l, r, name, shape.Added, nil, y, open(s.left, l, a))
 		}
 	}
 }
@@ -176,23 +176,37 @@ func (s *shapes) named(l, r int, a, b map[string]jsontext.Value) {
 	case inLeft && inRight:
 		s.compare(l, r, *left, x, y)
 	case inLeft:
-		s.lone(l, r, *left, shape.Removed, x, nil, open(b))
+		s.lone(l, r, *left, shape.Removed, x, nil, open(s.right, r, b))
 	case inRight:
-		s.lone(l, r, *right, shape.Added, nil, y, open(a))
+		s.lone(l, r, *right, shape.Added, nil, y, open(s.left, l, a))
 	}
 }
 
-// open reports whether a module may export names that are not seen.
-func open(exports map[string]jsontext.Value) bool {
+// open reports whether a module may export names that are not seen: it hands on
+// those of another, makes some when it runs, or was not read completely.
+func open(app *recorded.Application, node int, exports map[string]jsontext.Value) bool {
 	_, all := exports["*"]
 	_, whole := exports["module.exports"]
-	return all || whole
+	return all || whole || partial(app, node)
+}
+
+// partial reports whether the file of a module was not read completely.
+func partial(app *recorded.Application, node int) bool {
+	p := app.Path(node)
+	if f := recorded.Text(app.Graph.Nodes[node].Properties["file"]); f != "" {
+		p = f
+	}
+	i := slices.IndexFunc(app.Files, func(f model.ApplicationFile) bool { return f.Path == p })
+	return i >= 0 && app.Files[i].State != model.ApplicationFileStateAnalyzed
 }
 
 func (s *shapes) lone(l, r int, name string, status shape.Status, x, y jsontext.Value, open bool) {
 	s.out.Summary.Exports++
 	c := shape.Change{Status: status, Left: orNull(x), Right: orNull(y)}
-	if open {
+	switch {
+	case name == "*":
+		c.Status, c.Reason = shape.Unknown, "it stands for names that are not seen"
+	case open:
 		c.Status, c.Reason = shape.Unknown, "the other side may export names that are not seen"
 	}
 	s.change(l, r, name, &c)

@@ -122,6 +122,7 @@ func (e *extractor) call(r parse.Ref, n *parse.Node) {
 	if e.requires(r, n) {
 		return
 	}
+	e.defines(r, n)
 	f := e.f
 	callee := n.First
 	e.global(r, callee)
@@ -141,7 +142,6 @@ func (e *extractor) call(r parse.Ref, n *parse.Node) {
 			return
 		}
 		if name == "defineProperty" {
-			e.defineProperty(r, n, e.Names.Path(callee))
 			return
 		}
 	case parse.Call: // require("bindings")("name")

@@ -213,16 +213,30 @@ func (e *extractor) tried(r parse.Ref) bool {
 	return false
 }
 
+// exportsName reports whether a name is that of the exports object itself.
+func (e *extractor) exportsName(r parse.Ref) bool {
+	b := e.Scopes.Binding(r)
+	return e.role(r) == bundle.ExportsRole || e.f.NameOf(r) == "exports" && (b == nil || b.How == scope.Parameter)
+}
+
 // exportsOf reports whether r is the exports object of the module around it.
 func (e *extractor) exportsOf(r parse.Ref) bool {
 	f := e.f
 	switch f.Kind(r) {
 	case parse.Ident:
-		if e.role(r) == bundle.ExportsRole {
+		if e.exportsName(r) {
 			return true
 		}
-		b := e.Scopes.Binding(r)
-		return f.NameOf(r) == "exports" && (b == nil || b.How == scope.Parameter)
+		value, ok := e.Names.Origin(e.Scopes.Of[r]) // const self = exports
+		if !ok || e.Scopes.Of[r] == 0 {
+			return false
+		}
+		switch f.Kind(value) {
+		case parse.Ident:
+			return e.exportsName(value)
+		case parse.Dot:
+			return e.exportsOf(value)
+		}
 	case parse.Dot:
 		if f.NameOf(f.Kid(r, 1)) != "exports" {
 			return false
@@ -253,7 +267,9 @@ func (e *extractor) assign(r parse.Ref, n *parse.Node) {
 			return
 		}
 		if e.exportsOf(f.First(target)) {
-			if name, ok := f.PropertyOf(target); ok && f.Text(value) != "void 0" {
+			if name, ok := f.PropertyOf(target); !ok {
+				e.computed(f.Kid(target, 1), target)
+			} else if f.Text(value) != "void 0" {
 				e.export(name, target, value)
 			}
 			return
@@ -272,38 +288,8 @@ func (e *extractor) exportObject(r, value parse.Ref) {
 			return
 		}
 	}
-	for k := f.First(object); k != 0; k = f.Next(k) {
-		if f.Kind(k) != parse.Property {
-			continue
-		}
-		if name, ok := f.KeyOf(f.First(k), f.At(k).Flags&parse.Computed != 0); ok {
-			e.export(name, k, f.Kid(k, 1))
-		}
-	}
+	e.exportMembers(object, func(k parse.Ref) parse.Ref { return f.Kid(k, 1) })
 	if f.First(object) == 0 {
 		e.export("module.exports", r, value)
 	}
-}
-
-// defineProperty reads Object.defineProperty(exports, "a", …).
-func (e *extractor) defineProperty(r parse.Ref, n *parse.Node, path string) bool {
-	f := e.f
-	if path != "Object.defineProperty" {
-		return false
-	}
-	object := f.Next(n.First)
-	if object == 0 || !e.exportsOf(object) {
-		return false
-	}
-	name, ok := e.Names.Constant(f.Next(object))
-	if ok && name != "__esModule" {
-		value := parse.Ref(0)
-		if d := f.Kid(r, 3); f.Kind(d) == parse.Object {
-			if value = e.Names.Member(d, "value"); value == 0 {
-				value = e.returned(e.Names.Member(d, "get"))
-			}
-		}
-		e.export(name, r, value)
-	}
-	return true
 }

@@ -117,17 +117,19 @@ func (d *Difference) value(path string, left, right jsontext.Value, by *Discrimi
 		}
 	}
 	slices.Sort(names)
-	open := len(a["open"]) > 0 || len(b["open"]) > 0
+	open := [2]bool{hidden(a), hidden(b)}
 	for _, name := range names {
 		x, y := a[name], b[name]
 		switch at := join(path, name); {
-		case bytes.Equal(x, y), name == "kind", name == "length" && kind == "array":
+		case bytes.Equal(x, y), name == "kind", name == "open", name == "returns_open", name == "length" && kind == "array":
 		case name == "members" || name == "static":
 			d.members(at, read(x), read(y), open, by, depth)
 		case name == "returns" || name == "variants":
-			d.variants(at, items(x), items(y), depth)
-		case name == "params" || name == "constructor" || name == "elements":
-			d.ordered(at, items(x), items(y), by, depth)
+			d.variants(at, items(x), items(y), [2]bool{len(a["returns_open"]) > 0, len(b["returns_open"]) > 0}, depth)
+		case name == "params" || name == "constructor":
+			d.ordered(at, items(x), items(y), [2]bool{}, by, depth)
+		case name == "elements":
+			d.ordered(at, items(x), items(y), open, by, depth)
 		default:
 			d.add(at, status(x, y), orNull(x), orNull(y), by, "")
 		}
@@ -151,9 +153,13 @@ func orNull(v jsontext.Value) jsontext.Value {
 	return v
 }
 
-// members compares named parts. Where there may be others than are seen, what one
-// side lacks is unknown.
-func (d *Difference) members(path string, a, b fields, open bool, by *Discriminant, depth int) {
+// hidden reports whether a shape may have members that are not seen: it is open, or
+// a class has those of the class that it extends.
+func hidden(f fields) bool { return len(f["open"]) > 0 || len(f["extends"]) > 0 }
+
+// members compares named parts. Where a side may have others than are seen, what it
+// lacks is unknown.
+func (d *Difference) members(path string, a, b fields, open [2]bool, by *Discriminant, depth int) {
 	names := slices.Collect(maps.Keys(a))
 	for name := range b {
 		if _, ok := a[name]; !ok {
@@ -167,7 +173,7 @@ func (d *Difference) members(path string, a, b fields, open bool, by *Discrimina
 		switch s := status(x, y); {
 		case s == Changed:
 			d.value(at, x, y, by, depth+1)
-		case open:
+		case s == Added && open[0], s == Removed && open[1]:
 			d.add(at, Unknown, orNull(x), orNull(y), by, "there may be members that are not seen")
 		default:
 			d.add(at, s, orNull(x), orNull(y), by, "")
@@ -176,10 +182,12 @@ func (d *Difference) members(path string, a, b fields, open bool, by *Discrimina
 }
 
 // ordered compares parts that are told apart by their place.
-func (d *Difference) ordered(path string, a, b []jsontext.Value, by *Discriminant, depth int) {
+func (d *Difference) ordered(path string, a, b []jsontext.Value, open [2]bool, by *Discriminant, depth int) {
 	for i := range max(len(a), len(b)) {
 		at := path + "[" + strconv.Itoa(i) + "]"
 		switch {
+		case i >= len(a) && open[0], i >= len(b) && open[1]:
+			d.add(at, Unknown, orNull(nth(a, i)), orNull(nth(b, i)), by, "there may be elements that are not seen")
 		case i >= len(a):
 			d.add(at, Added, orNull(nil), b[i], by, "")
 		case i >= len(b):
@@ -192,6 +200,14 @@ func (d *Difference) ordered(path string, a, b []jsontext.Value, by *Discriminan
 	}
 }
 
+// nth is an element of a list, nil behind its end.
+func nth(list []jsontext.Value, i int) jsontext.Value {
+	if i < len(list) {
+		return list[i]
+	}
+	return nil
+}
+
 func (d *Difference) parameter(path string, a, b fields, by *Discriminant) {
 	for _, name := range []string{"default", "keys", "pattern"} {
 		if x, y := a[name], b[name]; !bytes.Equal(x, y) {
@@ -200,10 +216,14 @@ func (d *Difference) parameter(path string, a, b fields, by *Discriminant) {
 	}
 }
 
+const notSeen = "the other side may give what is not seen"
+
 // variants compares what may come out of one place. Objects are told apart by a
 // member that is another constant in each; others by their kind; what is left by
 // being the only one left.
-func (d *Difference) variants(path string, a, b []jsontext.Value, depth int) {
+// What has no counterpart is unknown where the other side may give more than is
+// seen.
+func (d *Difference) variants(path string, a, b []jsontext.Value, open [2]bool, depth int) {
 	pairs := make([]int, len(a))
 	taken := make([]bool, len(b))
 	names := make([]*Discriminant, len(a))
@@ -252,7 +272,11 @@ func (d *Difference) variants(path string, a, b []jsontext.Value, depth int) {
 		}
 		if pairs[i] < 0 {
 			d.Unpaired++
-			d.add(at, Removed, a[i], orNull(nil), names[i], "")
+			if open[1] {
+				d.add(at, Unknown, a[i], orNull(nil), names[i], notSeen)
+			} else {
+				d.add(at, Removed, a[i], orNull(nil), names[i], "")
+			}
 			continue
 		}
 		d.value(at, a[i], b[pairs[i]], names[i], depth+1)
@@ -260,7 +284,11 @@ func (d *Difference) variants(path string, a, b []jsontext.Value, depth int) {
 	for j := range b {
 		if !taken[j] {
 			d.Unpaired++
-			d.add(path+"["+strconv.Itoa(j)+"]", Added, orNull(nil), b[j], nil, "")
+			if at := path + "[" + strconv.Itoa(j) + "]"; open[0] {
+				d.add(at, Unknown, orNull(nil), b[j], nil, notSeen)
+			} else {
+				d.add(at, Added, orNull(nil), b[j], nil, "")
+			}
 		}
 	}
 }

@@ -6,13 +6,16 @@
 // A shape is JSON. Every shape has a kind; names of parameters and variables are
 // no part of it, since minification changes them.
 //
-//	{"kind":"function","async":true,"params":[P…],"returns":[shape…]}
+//	{"kind":"function","async":true,"params":[P…],"returns":[shape…],"returns_open":true}
 //	{"kind":"class","extends":true,"constructor":[P…],"members":{"name":shape},"static":{"name":shape}}
 //	{"kind":"object","members":{"name":shape},"open":true}
-//	{"kind":"array","elements":[shape…]}
+//	{"kind":"array","elements":[shape…],"open":true}
 //	{"kind":"string","value":"a"}   also number, boolean, null, undefined, regexp
 //	{"kind":"import","of":"path"}
 //	{"kind":"unknown"}
+//
+// An open object, class or array may have more than is listed, and so may the
+// returns of a function with returns_open. Absent flags are false.
 //
 // where P is {"pattern":"name|object|array|rest","default":true,"keys":[…]}.
 package shape
@@ -228,8 +231,12 @@ func (r *Reader) function(v parse.Ref, depth int) object {
 	if flags&parse.Generator != 0 {
 		out["generator"] = true
 	}
-	if returns := r.returns(v, depth-1); len(returns) > 0 {
+	returns, all := r.returns(v, depth-1)
+	if len(returns) > 0 {
 		out["returns"] = r.list(returns)
+	}
+	if !all {
+		out["returns_open"] = true
 	}
 	return out
 }
@@ -274,17 +281,22 @@ func (r *Reader) keys(pattern parse.Ref) []string {
 }
 
 // returns are the shapes of what a function gives, each once, in order of place.
-// What is unknown is left out when something is known.
-func (r *Reader) returns(fn parse.Ref, depth int) []object {
+// What is unknown is left out, and all is false where something was.
+func (r *Reader) returns(fn parse.Ref, depth int) (out []object, all bool) {
 	f := r.File
 	body := f.Kid(fn, 2)
-	var out []object
+	all = true
 	seen := map[string]bool{}
 	take := func(v parse.Ref) {
-		if v == 0 || f.Kind(v) == parse.Empty || len(out) == maxReturns {
+		if v == 0 || f.Kind(v) == parse.Empty {
+			return
+		}
+		if len(out) == maxReturns {
+			all = false
 			return
 		}
 		o := r.value(v, depth)
+		all = all && o["kind"] != "unknown"
 		if key := string(graph.Object(o)); o["kind"] != "unknown" && !seen[key] {
 			seen[key] = true
 			out = append(out, o)
@@ -292,7 +304,7 @@ func (r *Reader) returns(fn parse.Ref, depth int) []object {
 	}
 	if f.Kind(body) != parse.Block {
 		take(body)
-		return out
+		return out, all
 	}
 	queue := []parse.Ref{f.First(body)}
 	for len(queue) > 0 && r.steps < maxNodes {
@@ -311,7 +323,7 @@ func (r *Reader) returns(fn parse.Ref, depth int) []object {
 			queue = append(queue, n.First)
 		}
 	}
-	return out
+	return out, all && len(queue) == 0
 }
 
 func (r *Reader) object(v parse.Ref, depth int) object {
@@ -350,10 +362,19 @@ func (r *Reader) member(k, value parse.Ref, depth int) object {
 func (r *Reader) array(v parse.Ref, depth int) object {
 	f := r.File
 	var items []object
+	out := object{"kind": "array", "length": f.Kids(v)}
 	for k := f.First(v); k != 0 && len(items) < maxReturns; k = f.Next(k) {
+		if f.Kind(k) == parse.Spread {
+			out["open"] = true
+			break // where the others stand is not known
+		}
 		items = append(items, r.value(k, depth-1))
 	}
-	return object{"kind": "array", "elements": r.list(items), "length": f.Kids(v)}
+	if f.Kids(v) > maxReturns {
+		out["open"] = true
+	}
+	out["elements"] = r.list(items)
+	return out
 }
 
 func (r *Reader) class(v parse.Ref, depth int) object {

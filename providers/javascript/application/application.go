@@ -118,6 +118,8 @@ func (a *analysis) readManifests() error {
 		}
 		if m, ok := resolve.ReadManifest(f.Data); ok {
 			a.manifests[path.Dir(f.Path)] = m
+		} else {
+			a.tree.Gaps = append(a.tree.Gaps, tree.Gap{What: "file " + f.Path, Omitted: -1, Reason: "it is no object of JSON, so what it says of its package is not known"})
 		}
 	}
 	var files resolve.Files = a
@@ -139,6 +141,9 @@ func (a *analysis) readUnits() error {
 			return nil
 		}
 		progress.Report(a.ctx, "parsing "+f.Path)
+		if wide(f.Data) {
+			return nil
+		}
 		code, module := text(f.Data), a.isModule(f.Path)
 		switch f.Kind {
 		case tree.JavaScript:

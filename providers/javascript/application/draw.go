@@ -79,7 +79,7 @@ func (a *analysis) files() []model.ApplicationFile {
 			row.Reason = &reason
 		case u != nil || f.Kind == tree.JSON || f.Kind == tree.HTML || f.Kind == tree.SourceMap:
 			row.State = model.ApplicationFileStateAnalyzed
-		case a.lowered[i] || f.Kind == tree.Other && f.Reason != "":
+		case a.lowered[i] || wide(f.Data) || f.Kind == tree.Other && f.Reason != "":
 			row.State = model.ApplicationFileStateSkipped
 		}
 		if f.Kind.Text() && f.Data == nil && row.State != model.ApplicationFileStateContradicted {
@@ -136,6 +136,7 @@ func (a *analysis) drawFiles() {
 		if a.lowered[i] && f.Reason != "" {
 			a.b.Gap("program in "+f.Path, -1, f.Reason)
 		}
+		a.drawEncoding(f, a.units[i] != nil)
 	}
 	for i := range a.tree.Files {
 		if p, ok := packages[path.Dir(a.tree.Files[i].Path)]; ok && path.Base(a.tree.Files[i].Path) == "package.json" {

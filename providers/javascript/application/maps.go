@@ -43,6 +43,11 @@ func (a *analysis) drawMapErrors(i int) {
 	if err := a.mapErrors[i]; err != nil {
 		a.b.Gap("source map of "+a.tree.Files[i].Path, -1, err.Error())
 	}
+	if m := a.maps[i]; m != nil {
+		for _, note := range m.Notes {
+			a.b.Gap("source map of "+a.tree.Files[i].Path, -1, note)
+		}
+	}
 }
 
 // drawDeclaredMap joins a program to the map it names: one it holds, or a file.

@@ -26,7 +26,7 @@ const (
 	maxSections = 10_000
 	maxDepth    = 4
 	// MaxSources bounds the sources that are kept of one map.
-	MaxSources = 200_000
+	MaxSources = 50_000
 	// MaxSegments bounds the positions that are read of one map.
 	MaxSegments = 50_000_000
 )
@@ -118,7 +118,7 @@ func (m *Map) read(data []byte, line, column int64, depth int) error {
 	}
 	var d document
 	if err := json.Unmarshal(data, &d, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)); err != nil {
-		return fmt.Errorf("%w: %v", ErrNotMap, err)
+		return fmt.Errorf("%w: %s", ErrNotMap, fault(err))
 	}
 	if d.Sections != nil {
 		if depth >= maxDepth || len(d.Sections) > maxSections {
@@ -148,6 +148,22 @@ func (m *Map) read(data []byte, line, column int64, depth int) error {
 	return nil
 }
 
+// fault says where a text is no JSON of a map.
+func fault(err error) string {
+	var syntax *jsontext.SyntacticError
+	if errors.As(err, &syntax) {
+		return fmt.Sprintf("it is no JSON from byte %d on", syntax.ByteOffset)
+	}
+	var semantic *json.SemanticError
+	if errors.As(err, &semantic) {
+		if at := string(semantic.JSONPointer); at != "" {
+			return fmt.Sprintf("%s is not what it should be", at)
+		}
+		return "it is no object"
+	}
+	return "it is no JSON of a map"
+}
+
 func text(v jsontext.Value) (string, bool) {
 	if v.Kind() != '"' {
 		return "", false
@@ -167,7 +183,7 @@ func (m *Map) plain(d *document, line, column int64) {
 	firstSource, firstName := len(m.Sources), len(m.Names)
 	sources := d.Sources
 	if len(m.Sources)+len(sources) > MaxSources {
-		m.note("%d sources were not kept", len(m.Sources)+len(sources)-MaxSources)
+		m.note("%d sources were not kept; at most %d are", len(m.Sources)+len(sources)-MaxSources, MaxSources)
 		sources = sources[:max(MaxSources-len(m.Sources), 0)]
 	}
 	for i, v := range sources {

@@ -1,0 +1,28 @@
+package application_test
+
+import (
+	"strings"
+	"testing"
+
+	"rea/generated/model"
+)
+
+// Files that can't be read as what they are named for are told of.
+func TestGapsOfFiles(t *testing.T) {
+	for name, tt := range map[string]struct{ file, text, what, reason string }{
+		"manifest":  {"package.json", "[]", "file package.json", "no object"},
+		"utf16":     {"a.js", "\xff\xfef\x00", "file a.js", "UTF-16"},
+		"not_utf8":  {"a.js", "x = '\xe9'", "bytes of a.js", "from byte 5 on"},
+		"map":       {"a.js.map", `{"version": 3, "sources": [`, "source map of a.js.map", "it is no JSON from byte"},
+		"map_kind":  {"a.js.map", `{"version": 3, "sources": 5}`, "source map of a.js.map", "/sources is not"},
+		"positions": {"a.js.map", `{"version": 3, "sources": ["a"], "mappings": "!!!"}`, "source map of a.js.map", "positions"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := analyze(t, write(t, map[string]string{tt.file: tt.text}))
+			g := a.Graph.Coverage.Gaps
+			if len(g) != 1 || g[0].What != tt.what || !strings.Contains(g[0].Reason, tt.reason) || a.Graph.Coverage.Status != model.ApplicationCoverageStatusPartial {
+				t.Errorf("gaps = %+v", g)
+			}
+		})
+	}
+}

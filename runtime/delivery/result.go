@@ -10,8 +10,8 @@ import (
 )
 
 // Envelope is what is reserved of a budget for the JSON-RPC message around a
-// result: its request id, which has at most 1024 bytes, and what is around that.
-const Envelope = 2048
+// result. A request id has at most 768 bytes, so that it fits.
+const Envelope = 1024
 
 // MinBudget is the receive buffer of the smallest client that is served: 10 MiB.
 const MinBudget = 10 << 20

@@ -190,8 +190,9 @@ func (e *envelope) message() (*Message, error) {
 	return m, nil
 }
 
-// maxIDBytes bounds an id as it is written, quotes included.
-const maxIDBytes = 1024
+// maxIDBytes bounds an id as it is written, quotes included: it has to fit what
+// a response reserves for its envelope.
+const maxIDBytes = 768
 
 func parseID(raw jsontext.Value) (any, bool) {
 	switch raw.Kind() {

@@ -294,6 +294,8 @@ func (a *analysis) drawWindow(file int, from int64, f *facts.Fact) {
 		p["options_known"] = false
 	} else {
 		p["options_known"] = true
+	}
+	if !f.Dynamic || len(options) > 0 {
 		p["options"] = graph.Object(options)
 	}
 	at := a.location(file, f.At)

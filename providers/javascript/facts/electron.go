@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"rea/providers/javascript/parse"
+	"rea/providers/javascript/scope"
 	"rea/providers/javascript/symbol"
 )
 
@@ -164,7 +165,7 @@ func (e *extractor) members(r parse.Ref, prefix string, depth int) (names []stri
 	if object == 0 || depth > 8 {
 		return []string{}, r != 0 && f.Kind(r).IsFunction()
 	}
-	names, complete = []string{}, true
+	names, complete = []string{}, f.Kind(r) != parse.Ident || !e.grows(e.Scopes.Of[r])
 	for k := f.First(object); k != 0; k = f.Next(k) {
 		if f.Kind(k) != parse.Property {
 			complete = false
@@ -183,6 +184,34 @@ func (e *extractor) members(r parse.Ref, prefix string, depth int) (names []stri
 		}
 	}
 	return names, complete
+}
+
+// grows reports whether a variable's value is given members after it was made:
+// api.a = …, Object.assign(api, …), or a call that is handed it and may.
+func (e *extractor) grows(b scope.BindingID) bool {
+	if e.grown == nil {
+		e.grown = map[scope.BindingID]bool{}
+		f := e.f
+		for i := range f.Nodes {
+			n := &f.Nodes[i]
+			switch {
+			case n.Kind == parse.Assign && (f.Kind(n.First) == parse.Dot || f.Kind(n.First) == parse.Index):
+				if object := f.First(n.First); f.Kind(object) == parse.Ident {
+					e.grown[e.Scopes.Of[object]] = true
+				}
+			case n.Kind == parse.Call:
+				if name, _ := f.PropertyOf(n.First); name == "exposeInMainWorld" || name == "exposeInIsolatedWorld" || name == "freeze" || name == "keys" {
+					continue
+				}
+				for k := f.Next(n.First); k != 0; k = f.Next(k) {
+					if f.Kind(k) == parse.Ident {
+						e.grown[e.Scopes.Of[k]] = true
+					}
+				}
+			}
+		}
+	}
+	return e.grown[b]
 }
 
 // channels are those that calls inside an API name literally.
@@ -339,10 +368,11 @@ func (e *extractor) window(r, options parse.Ref, class string) {
 		return
 	}
 	index := len(e.out.Facts) - 1
-	details := e.options(object, "", 0)
+	details, known := e.options(object, "", 0)
+	fact.Dynamic = !known
 	preload := parse.Ref(0)
-	if prefs := e.Names.Literal(e.Names.Member(object, "webPreferences")); prefs != 0 {
-		preload = e.Names.Member(prefs, "preload")
+	if prefs := e.Names.Literal(e.option(object, "webPreferences", map[parse.Ref]bool{})); prefs != 0 {
+		preload = e.option(prefs, "preload", map[parse.Ref]bool{})
 		if preload != 0 {
 			details = append(details, Value{"webPreferences.preload", e.pathOr(preload)})
 		}
@@ -356,25 +386,54 @@ func (e *extractor) window(r, options parse.Ref, class string) {
 // maxOptions bounds the options kept of one window.
 const maxOptions = 200
 
-// options are the literal members of an object; others are named as dynamic.
-func (e *extractor) options(object parse.Ref, prefix string, depth int) (out []Value) {
+// option is the value of a member of an object or of those spread into it, the last
+// that is seen, or 0. Each object is looked into once.
+func (e *extractor) option(object parse.Ref, name string, seen map[parse.Ref]bool) (value parse.Ref) {
 	f := e.f
+	seen[object] = true
+	for k := f.First(object); k != 0; k = f.Next(k) {
+		if f.Kind(k) == parse.Spread {
+			if inner := e.Names.Literal(f.First(k)); inner != 0 && !seen[inner] && len(seen) < maxSpread {
+				if v := e.option(inner, name, seen); v != 0 {
+					value = v
+				}
+			}
+		} else if f.Kind(k) == parse.Property {
+			if key, ok := f.KeyOf(f.First(k), f.At(k).Flags&parse.Computed != 0); ok && key == name {
+				value = f.Kid(k, 1)
+			}
+		}
+	}
+	return value
+}
+
+// options are the literal members of an object; others are named as dynamic. They
+// are not all known where another object is spread into it.
+func (e *extractor) options(object parse.Ref, prefix string, depth int) (out []Value, known bool) {
+	f := e.f
+	known = true
 	for k := f.First(object); k != 0 && len(out) < maxOptions; k = f.Next(k) {
 		if f.Kind(k) != parse.Property {
+			known = false
 			continue
 		}
 		key, ok := f.KeyOf(f.First(k), f.At(k).Flags&parse.Computed != 0)
-		if !ok || prefix+key == "webPreferences.preload" {
+		if !ok {
+			known = false
+			continue
+		}
+		if prefix+key == "webPreferences.preload" {
 			continue
 		}
 		value := f.Kid(k, 1)
 		if inner := e.Names.Literal(value); inner != 0 && depth < 3 {
-			out = append(out, e.options(inner, prefix+key+".", depth+1)...)
+			more, all := e.options(inner, prefix+key+".", depth+1)
+			out, known = append(out, more...), known && all
 			continue
 		}
 		out = append(out, Value{prefix + key, e.plain(value)})
 	}
-	return out
+	return out, known
 }
 
 // plain is the value of a literal, or the note that it is not one.

@@ -158,6 +158,9 @@ type extractor struct {
 	f       *parse.File
 	parents []parse.Ref
 	out     Found
+	// grown are the variables whose values are given members after they were made,
+	// nil until it was looked for them.
+	grown map[scope.BindingID]bool
 }
 
 func (e *extractor) span(r parse.Ref) parse.Span {

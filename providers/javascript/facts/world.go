@@ -137,6 +137,9 @@ func (e *extractor) member(r parse.Ref, n *parse.Node) {
 		switch f.NameOf(object) {
 		case "localStorage", "sessionStorage":
 		default:
+			if e.environment(object) { // const env = process.env; env.A
+				e.fact(Environment, name, "process.env", r).Dynamic = !ok
+			}
 			return
 		}
 		if e.Scopes.Of[object] != 0 || storageMethod(name) {
@@ -156,6 +159,13 @@ func storageMethod(name string) bool {
 	return false
 }
 
+// environment reports whether a variable is process.env.
+func (e *extractor) environment(r parse.Ref) bool {
+	b := e.Scopes.Of[r]
+	value, ok := e.Names.Origin(b)
+	return b != 0 && ok && e.f.Kind(value) == parse.Dot && e.f.NameOf(e.f.Kid(value, 1)) == "env" && e.Names.Path(value) == "process.env"
+}
+
 // pattern reads const {A, B} = process.env.
 func (e *extractor) pattern(r parse.Ref, n *parse.Node) {
 	f := e.f
@@ -164,7 +174,7 @@ func (e *extractor) pattern(r parse.Ref, n *parse.Node) {
 		return
 	}
 	value := f.Kid(parent, 1)
-	if k := f.Kind(value); k != parse.Dot {
+	if k := f.Kind(value); k != parse.Dot && (k != parse.Ident || !e.environment(value)) {
 		return
 	}
 	p := e.Names.Path(value)

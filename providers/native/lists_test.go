@@ -42,7 +42,7 @@ func TestLists(t *testing.T) {
 		{name: "strings_of_an_encoding", tool: "list_strings", input: `{"min_length":4,"encoding":"utf16le"}`,
 			want: `{"total":1,"offset":0,"next_offset":null,"items":[{"address":"0x404068","value":"abcd","value_truncated":false,"encoding":"utf16le","byte_length":8,"section":".data","uses":0}]}`},
 		{name: "long_strings", tool: "list_strings", input: `{"min_length":10}`,
-			want: `{"total":1,"offset":0,"next_offset":null,"items":[{"address":"0x404050","value":"PASSWORD of a long","value_truncated":true,"encoding":"ascii","byte_length":20,"section":".data","uses":0}]}`,
+			want:        `{"total":1,"offset":0,"next_offset":null,"items":[{"address":"0x404050","value":"PASSWORD of a long","value_truncated":true,"encoding":"ascii","byte_length":20,"section":".data","uses":0}]}`,
 			limitations: []string{"5 strings of fewer than 10 bytes are left out; min_length 1 lists them"}},
 		{name: "strings_at_no_address", tool: "list_strings", input: `{"address":"g"}`,
 			code: fault.InvalidAddressCode},

@@ -24,9 +24,11 @@ const (
 	maxTable      = 1 << 16 // entries of one table
 	maxTables     = 1 << 17 // tables of one program
 	pathDepth     = 8       // blocks a path may have
-	pathTries     = 256     // paths tried for one jump
+	pathTries     = 256     // paths tried for one jump,
+	leastTries    = 24      // and for each of many in one function
 	pathSteps     = 1 << 14 // instructions evaluated for one jump
 	sharedTables  = 16      // tables of one jump
+	dispatchers   = 8       // computed jumps whose ways to a block are followed back
 	unboundedMost = 1024    // entries taken without a bound
 )
 
@@ -224,13 +226,14 @@ func zeroExtended(l lin) bool {
 
 // tableFinder is one worker's scratch state.
 type tableFinder struct {
-	p      path
-	scan   refScanner // constants of registers at block starts
-	preds  [][]int32
-	lo, hi uint32 // where targets of unbounded tables of the function may lie
-	trail  []int32
-	steps  int
-	shapes []shape // the accesses found
+	p          path
+	scan       refScanner // constants of registers at block starts
+	preds      [][]int32
+	dispatched []int32 // computed jumps that lead to each block
+	lo, hi     uint32  // where targets of unbounded tables of the function may lie
+	trail      []int32
+	steps      int
+	shapes     []shape // the accesses found
 	// bounded: one of them has a bound on both sides
 	bounded bool
 
@@ -282,11 +285,12 @@ func (r *recovery) findTable(tf *tableFinder, f *fn, off uint32) *table {
 func (r *recovery) explore(tf *tableFinder, f *fn, off uint32, bi int32) (open bool) {
 	tf.steps, tf.shapes, tf.bounded = 0, tf.shapes[:0], false
 	level, tries := [][]int32{{bi}}, 0
+	most := min(pathTries, max(leastTries, pathTries*4/max(1, len(f.indirect))))
 	for depth := 1; depth <= pathDepth && len(level) > 0; depth++ {
 		var next [][]int32
 		before := len(tf.shapes)
 		for _, trail := range level {
-			if tries++; tries > pathTries || tf.steps > pathSteps {
+			if tries++; tries > most || tf.steps > pathSteps {
 				return open
 			}
 			tf.trail = trail
@@ -336,12 +340,19 @@ func (r *recovery) predecessors(tf *tableFinder, f *fn) {
 	for i := range tf.preds {
 		tf.preds[i] = tf.preds[i][:0]
 	}
+	tf.dispatched = append(tf.dispatched[:0], make([]int32, n)...)
 	for i := range f.blocks {
 		r.succ(f, &f.blocks[i], func(to uint32, kind EdgeKind) {
 			if kind == EdgeLandingPad {
 				return
 			}
-			if j := f.blockStart(to); j >= 0 && len(tf.preds[j]) < pathTries {
+			j := f.blockStart(to)
+			if j >= 0 && kind == EdgeTable {
+				if tf.dispatched[j]++; tf.dispatched[j] > dispatchers {
+					return // a piece of an interpreter: what bounds its jump stands in it
+				}
+			}
+			if j >= 0 && len(tf.preds[j]) < pathTries {
 				tf.preds[j] = append(tf.preds[j], int32(i))
 			}
 		})

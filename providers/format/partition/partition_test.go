@@ -127,8 +127,8 @@ func TestLies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if entries := containertest.Drain(t, r, 1<<20); len(entries) != 1 || len(r.Notes()) != 1 {
-		t.Errorf("%+v, %q", entries, r.Notes())
+	if entries := containertest.Drain(t, r, 1<<20); len(entries) != 1 || len(r.Gaps()) != 1 {
+		t.Errorf("%+v, %q", entries, r.Gaps())
 	}
 	if _, err := partition.Open(containertest.Source([]byte("neither"))); container.KindOf(err) != container.Corrupt {
 		t.Error(err)

@@ -41,8 +41,8 @@ func TestSlices(t *testing.T) {
 	if len(entries) != 3 || entries[0].Path != "x86_64" || entries[1].Path != "arm64" || entries[2].Path != "cpu-0x7" || len(entries[0].Content) != 32 {
 		t.Fatalf("%+v", entries)
 	}
-	if len(entries[2].Content) != 96 || len(entries[2].Notes) != 1 || len(r.Notes()) != 1 {
-		t.Errorf("slices outside of the file: %+v, %q", entries[2], r.Notes())
+	if len(entries[2].Content) != 96 || len(entries[2].Notes) != 1 || len(r.Gaps()) != 1 {
+		t.Errorf("slices outside of the file: %+v, %q", entries[2], r.Gaps())
 	}
 }
 

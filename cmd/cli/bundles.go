@@ -189,22 +189,7 @@ func (a *app) inspectBundleCommand(c *cli.Command) *ffcli.Command {
 	in := &input{stdin: a.in}
 	var own toolFlags
 	a.inputFlags(fs, c, in, &own)
-	return &ffcli.Command{
-		Name:       c.Name,
-		ShortUsage: usageLine(c),
-		ShortHelp:  c.Title,
-		LongHelp:   c.Description,
-		FlagSet:    fs,
-		Exec: func(ctx context.Context, args []string) error {
-			a.json = own.format == "json"
-			ctx, failed, stop, err := own.bound(ctx)
-			if err != nil {
-				return err
-			}
-			defer stop()
-			return failed(a.inspectBundle(ctx, c, in, &own, args))
-		},
-	}
+	return a.command(c, fs, in, &own, a.inspectBundle)
 }
 
 func (a *app) inspectBundle(ctx context.Context, c *cli.Command, in *input, own *toolFlags, args []string) error {

@@ -38,6 +38,12 @@ func (a *app) toolCommand(c *cli.Command) *ffcli.Command {
 		})
 		add(fs, "snapshot", func() { own.snapshot.define(fs) })
 	}
+	return a.command(c, fs, in, &own, a.runTool)
+}
+
+// command is the form of every command that a contract describes.
+func (a *app) command(c *cli.Command, fs *flag.FlagSet, in *input, own *toolFlags,
+	run func(context.Context, *cli.Command, *input, *toolFlags, []string) error) *ffcli.Command {
 	return &ffcli.Command{
 		Name:       c.Name,
 		ShortUsage: usageLine(c),
@@ -51,7 +57,7 @@ func (a *app) toolCommand(c *cli.Command) *ffcli.Command {
 				return err
 			}
 			defer stop()
-			return failed(a.runTool(ctx, c, in, &own, args))
+			return failed(run(ctx, c, in, own, args))
 		},
 	}
 }

@@ -1,7 +1,6 @@
 package ask
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -34,6 +33,21 @@ func terminal(t *testing.T) (master, slave *os.File) {
 	return master, slave
 }
 
+// typist types when the first words are shown: by then the terminal is raw, and
+// Ctrl-C is a key. Before, the terminal itself would take it as a signal.
+type typist struct {
+	terminal *os.File
+	keys     string
+}
+
+func (w *typist) Write(b []byte) (int, error) {
+	if _, err := w.terminal.WriteString(w.keys); err != nil {
+		return 0, err
+	}
+	w.keys = ""
+	return len(b), nil
+}
+
 func TestKeys(t *testing.T) {
 	t.Setenv("TERM", "xterm")
 	for _, tt := range []struct {
@@ -56,15 +70,10 @@ func TestKeys(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var seen bytes.Buffer
-			p := Screen(slave, slave, &seen)
+			p := Screen(slave, slave, &typist{master, tt.typed})
 			if p.screen == nil {
 				t.Fatal("a terminal is not recognized")
 			}
-			if _, err := master.WriteString(tt.typed); err != nil {
-				t.Fatal(err)
-			}
-			// What was typed before the terminal is raw is handed over by the switch.
 			got, err := p.Choose("which?", three)
 			if !reflect.DeepEqual(got, tt.want) || (tt.want == nil) != (err != nil) {
 				t.Errorf("%v, %v", got, err)

@@ -72,7 +72,8 @@ func Suite(t T, run func(name string, check func(T)), open func(t T, path string
 		}
 		run(c.name, func(t T) {
 			if c.need != "" && !slices.Contains(s.eng.Capabilities(), c.need) {
-				t.Skipf("the engine does not state %s", c.need)
+				unstated(t, s, c.need)
+				return
 			}
 			c.test(t, s)
 		})
@@ -80,7 +81,8 @@ func Suite(t T, run func(name string, check func(T)), open func(t T, path string
 	run("same_answer_of_another_engine", func(t T) { repeated(t, s, open(t, f.Path)) })
 	run("annotations", func(t T) {
 		if !slices.Contains(s.eng.Capabilities(), model.EngineCapabilityWriteAnnotations) {
-			t.Skipf("the engine does not state %s", model.EngineCapabilityWriteAnnotations)
+			unstated(t, s, model.EngineCapabilityWriteAnnotations)
+			return
 		}
 		annotations(t, &suite{Fixture: f, eng: open(t, f.Path)})
 	})

@@ -9,6 +9,48 @@ import (
 	"rea/runtime/engine"
 )
 
+// unstated checks that what an engine does not state to be able to do is
+// refused, with the reason, and not answered all the same.
+func unstated(t T, s *suite, need model.EngineCapability) {
+	add := model.Address(s.Find(t, "add").Addr)
+	var answer any
+	var err error
+	switch need {
+	case model.EngineCapabilityPseudocode:
+		b := s.body(t, "add", engine.Pseudocode)
+		if gap := b.Missing[engine.Pseudocode]; b.Pseudocode != nil || gap.Reason == "" || gap.Remediation == "" {
+			t.Errorf("pseudocode, which the engine does not state: %v, reason %+v", b.Pseudocode, gap)
+		}
+		return
+	case model.EngineCapabilityDataTypes:
+		types, ok := s.eng.(engine.DataTypes)
+		if !ok {
+			return
+		}
+		answer, err = types.DataTypeNames(t.Context(), "")
+	case model.EngineCapabilityValueFlow:
+		flow, ok := s.eng.(engine.ValueFlow)
+		if !ok {
+			return
+		}
+		answer, err = flow.Values(t.Context(), add, "rdi")
+	case model.EngineCapabilityWriteAnnotations:
+		notes, ok := s.eng.(engine.Annotator)
+		if !ok {
+			return
+		}
+		answer, err = notes.Annotate(t.Context(), []engine.Annotation{{Address: add, Kind: engine.NameNote}})
+	case model.EngineCapabilityCursor: // the session's, then
+		return
+	default:
+		t.Errorf("every engine must be able to give %s", need)
+		return
+	}
+	if fault.CodeOf(err) != fault.CapabilityUnavailableCode {
+		t.Errorf("%s, which the engine does not state: %s", need, said(answer, err))
+	}
+}
+
 // What follows is asked of engines that state the ability.
 
 func pseudocode(t T, s *suite) {

@@ -219,7 +219,7 @@ func (e *extractor) calleeLabel(callee parse.Ref, path string) string {
 }
 
 // loads tells calls that load a module: its name, and the bundle whose id that
-// is, or -1.
+// is, or how it is loaded.
 func (e *extractor) loads(r, callee parse.Ref) (specifier string, in int, ok bool) {
 	if e.Kind(callee) != parse.Ident {
 		return "", 0, false
@@ -229,7 +229,7 @@ func (e *extractor) loads(r, callee parse.Ref) (specifier string, in int, ok boo
 		return id, 0, known
 	}
 	if s, known := e.Names.Required(r); known {
-		return s, -1, true
+		return s, ByRequire, true
 	}
 	return "", 0, false
 }
@@ -243,7 +243,7 @@ func (e *extractor) importCall(r parse.Ref) int32 {
 	n := e.node(kind, e.span(r), specifier)
 	e.calls[r] = n
 	if ok && n != none {
-		e.unit.Imports = append(e.unit.Imports, Import{n, specifier, "*", -1})
+		e.unit.Imports = append(e.unit.Imports, Import{n, specifier, "*", ByImport})
 	}
 	return n
 }

@@ -206,7 +206,7 @@ func (j *Join) search(w wanted) int32 {
 			if r.Name != w.name && (r.Name != "*" || w.name == "default") {
 				continue
 			}
-			from, ok := j.resolve(w.Part, 0, r.Specifier, -1)
+			from, ok := j.resolve(w.Part, 0, r.Specifier, ByImport)
 			if !ok {
 				continue
 			}

@@ -53,7 +53,7 @@ func (e *extractor) imports(n *parse.Node) {
 			continue
 		}
 		if node := e.binding(e.Scopes.Of[local]); node != none {
-			e.unit.Imports = append(e.unit.Imports, Import{node, specifier, name, -1})
+			e.unit.Imports = append(e.unit.Imports, Import{node, specifier, name, ByImport})
 		}
 	}
 }

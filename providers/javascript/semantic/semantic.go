@@ -238,8 +238,14 @@ type Import struct {
 	Node      int32
 	Specifier string
 	Name      string // exported name, "*" for all
-	Bundle    int    // index of the bundle whose id the specifier is, -1 otherwise
+	Bundle    int    // index of the bundle whose id the specifier is, or how it is loaded
 }
+
+// How modules of no bundle are loaded, which decides the conditions that hold.
+const (
+	ByImport  = -1
+	ByRequire = -2
+)
 
 // An Export is a node that a module exports.
 type Export struct {

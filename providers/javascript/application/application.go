@@ -43,6 +43,7 @@ func Analyze(ctx context.Context, t *tree.Tree) (*model.ApplicationAnalysis, err
 	}{
 		{"reading package.json", a.readManifests},
 		{"parsing", a.readUnits},
+		{"settling names", a.settleFacts},
 		{"drawing the graph", a.draw},
 		{"joining semantics", func() error {
 			a.application = a.b.Graph()
@@ -67,6 +68,7 @@ type analysis struct {
 	units     []*unit        // by file, nil for those that are not programs
 	manifests map[string]*resolve.Manifest
 	resolver  *resolve.Resolver
+	packing   *packing
 	documents []*html.Document // by file
 	maps      []*sourcemap.Map // by file: of source maps, and of programs that hold one
 	mapErrors []error          // by file

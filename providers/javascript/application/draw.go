@@ -270,10 +270,9 @@ func (a *analysis) drawFact(file int, from int64, f *facts.Fact) {
 		p[d.Name] = d.Value
 	}
 	at := a.location(file, f.At)
-	source := fromSyntax
+	source := nameSource(f.Dynamic, f.Inferred, "its name is only known when the program runs")
 	key := f.Name
 	if f.Dynamic {
-		source = unknown(fromSyntax, "its name is only known when the program runs")
 		key = a.tree.Files[file].Path + "@" + itoa(int(f.At.Start))
 	}
 	if f.Kind == facts.Storage {

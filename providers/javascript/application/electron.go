@@ -175,11 +175,10 @@ func (a *analysis) drawProcess(file int, from int64, f *facts.Fact) {
 	if !f.Dynamic {
 		found = a.find(a.tree.Files[file].Path, f.Name)
 	}
-	source := fromSyntax
+	source := nameSource(f.Dynamic, f.Inferred, "the file is only known when the program runs")
 	key := a.tree.Files[file].Path + "@" + itoa(int(f.At.Start))
 	switch {
 	case f.Dynamic:
-		source = unknown(fromSyntax, "the file is only known when the program runs")
 	case found == "" && f.Kind != facts.ChildProcess:
 		source = unknown(fromSyntax, "no such file in the application")
 	}
@@ -227,10 +226,9 @@ func (a *analysis) drawBinding(file int, from int64, f *facts.Fact) {
 	if strings.HasPrefix(f.Name, ".") {
 		key = "binding " + path.Join(path.Dir(a.tree.Files[file].Path), f.Name)
 	}
-	source := fromSyntax
+	source := nameSource(f.Dynamic, f.Inferred, "its name is only known when the program runs")
 	if f.Dynamic {
 		key = a.tree.Files[file].Path + "@" + itoa(int(f.At.Start))
-		source = unknown(fromSyntax, "its name is only known when the program runs")
 	}
 	node := a.b.Node(model.ApplicationNodeKindNativeBinding, graph.Local(key), f.Name, a.b.From(source), nil, graph.Properties{"candidates": len(candidates)})
 	a.b.Edge(from, node, model.ApplicationRelationLoads, a.b.From(source), at, graph.Properties{"via": f.Via})

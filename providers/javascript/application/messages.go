@@ -19,6 +19,7 @@ type operation struct {
 	at              *int64
 	via             string
 	dynamic         bool
+	inferred        bool // its channel has constants of other modules
 	order           int
 }
 
@@ -33,7 +34,7 @@ func (o *operation) answers(sender *operation) bool {
 }
 
 func (a *analysis) collectMessage(file int, from int64, f *facts.Fact) {
-	o := operation{name: f.Exact, from: from, at: a.location(file, f.At), via: f.Via, dynamic: f.Dynamic, order: len(a.operations)}
+	o := operation{name: f.Exact, from: from, at: a.location(file, f.At), via: f.Via, dynamic: f.Dynamic, inferred: f.Inferred, order: len(a.operations)}
 	for _, d := range f.Details {
 		switch d.Name {
 		case "operation":
@@ -43,10 +44,7 @@ func (a *analysis) collectMessage(file int, from int64, f *facts.Fact) {
 		}
 	}
 	if o.handles() {
-		source := fromSyntax
-		if f.Dynamic {
-			source = unknown(fromSyntax, "its channel is only known when the program runs")
-		}
+		source := nameSource(f.Dynamic, f.Inferred, "its channel is only known when the program runs")
 		o.handler = a.b.Node(model.ApplicationNodeKindIpcHandler, graph.Local(a.tree.Files[file].Path+"@"+itoa(int(f.At.Start))), f.Name, a.b.From(source), o.at,
 			graph.Properties{"operation": o.kind, "direction": o.direction, "via": f.Via})
 		a.b.Edge(from, o.handler, model.ApplicationRelationContains, a.b.From(fromSyntax), o.at, nil)
@@ -122,7 +120,8 @@ func (a *analysis) drawChannel(id, name, direction string, operations []*operati
 			senders++
 		}
 	}
-	node := a.b.Node(model.ApplicationNodeKindIpcChannel, graph.Local(id), name, a.b.From(fromSyntax), nil,
+	how := nameSource(false, !slices.ContainsFunc(operations, func(o *operation) bool { return !o.inferred }), "")
+	node := a.b.Node(model.ApplicationNodeKindIpcChannel, graph.Local(id), name, a.b.From(how), nil,
 		graph.Properties{"direction": direction, "senders": senders, "handlers": handlers})
 	overall := ""
 	for _, o := range operations {
@@ -153,7 +152,7 @@ func (a *analysis) drawChannel(id, name, direction string, operations []*operati
 		if overall == "" || rank(pairing) > rank(overall) {
 			overall = pairing
 		}
-		a.joinChannel(o, node, fromSyntax, pairing)
+		a.joinChannel(o, node, nameSource(false, o.inferred, ""), pairing)
 	}
 	a.b.Set(node, "pairing", overall)
 	if overall == unpaired && dynamicHandlers > 0 {

@@ -27,7 +27,6 @@ func (a *analysis) joinSemantics() error {
 			ModuleAt: func(at uint32) int { return 1 + u.nest.Innermost(at) },
 		})
 	}
-	s.modules()
 	s.join = semantic.NewJoin(s.parts, s.target)
 	for _, step := range []func(){s.messages, s.bridges, s.programs} {
 		if err := a.ctx.Err(); err != nil {
@@ -49,40 +48,10 @@ func (a *analysis) joinSemantics() error {
 
 type joining struct {
 	*analysis
-	index  []int // of the part of a file, -1 for none
-	files  []int // by part
-	parts  []semantic.Part
-	byID   [][]map[string]int                              // by part, bundle and id: modules
-	others map[bundle.Bundler]map[string][]semantic.Target // modules of all parts
-	join   *semantic.Join
-}
-
-// modules finds the modules of bundles by their ids.
-func (s *joining) modules() {
-	s.byID = make([][]map[string]int, len(s.parts))
-	s.others = map[bundle.Bundler]map[string][]semantic.Target{}
-	for part, file := range s.files {
-		u := s.units[file]
-		s.byID[part] = make([]map[string]int, len(u.bundles))
-		for i := 1; i < len(u.parts); i++ {
-			p := &u.parts[i]
-			b := &u.bundles[p.bundle]
-			id := b.Modules[p.module].ID
-			if s.byID[part][p.bundle] == nil {
-				s.byID[part][p.bundle] = map[string]int{}
-			}
-			if _, twice := s.byID[part][p.bundle][id]; twice {
-				continue
-			}
-			s.byID[part][p.bundle][id] = i
-			if s.others[b.Bundler] == nil {
-				s.others[b.Bundler] = map[string][]semantic.Target{}
-			}
-			if list := s.others[b.Bundler][id]; len(list) < 2 {
-				s.others[b.Bundler][id] = append(list, semantic.Target{Part: part, Module: i})
-			}
-		}
-	}
+	index []int // of the part of a file, -1 for none
+	files []int // by part
+	parts []semantic.Part
+	join  *semantic.Join
 }
 
 // target is the module that code means by a specifier.
@@ -99,15 +68,13 @@ func (s *joining) target(part int, at uint32, specifier string, in int) (semanti
 		for _, q := range requiresAt(&b.Modules[p.module], at) {
 			specifier = q.ID // what it means by the table of the module
 		}
-		if i, ok := s.byID[part][p.bundle][specifier]; ok {
-			return semantic.Target{Part: part, Module: i}, true
+		to, ok := s.module(file, 1+module, specifier)
+		if !ok || s.index[to.file] < 0 {
+			return semantic.Target{}, false
 		}
-		if list := s.others[b.Bundler][specifier]; len(list) == 1 { // another chunk has it
-			return list[0], true
-		}
-		return semantic.Target{}, false
+		return semantic.Target{Part: s.index[to.file], Module: to.part}, true
 	}
-	r := s.resolver.Resolve(s.tree.Files[file].Path, specifier, resolve.How{})
+	r := s.resolver.Resolve(s.tree.Files[file].Path, specifier, resolve.How{Require: in == semantic.ByRequire})
 	if r.Path == "" {
 		return semantic.Target{}, false
 	}

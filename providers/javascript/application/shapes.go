@@ -29,7 +29,7 @@ func (u *unit) readShapes(p *bundle.File) {
 		size := 0
 		for j := range part.exports {
 			e := &part.exports[j]
-			if e.Value == 0 || len(shapes) == maxShapes || size > maxShapeBytes {
+			if e.Value == 0 || e.Name == "*" || len(shapes) == maxShapes || size > maxShapeBytes {
 				continue
 			}
 			v := r.Of(e.Value)

@@ -47,8 +47,10 @@ type part struct {
 	facts   []facts.Fact
 	imports []facts.Import
 	exports []facts.Export
-	shapes  jsontext.Value // of exports, by name; nil for none
-	globals []facts.Global
+	// constants are values of exports, until facts of all files were settled.
+	constants []facts.Constant
+	shapes    jsontext.Value // of exports, by name; nil for none
+	globals   []facts.Global
 }
 
 // A print is what a part is recognized by.
@@ -106,7 +108,7 @@ func readUnit(ctx context.Context, code, digest string, isModule bool, mapOf fun
 	var prints sync.WaitGroup
 	prints.Go(func() { u.printParts(p, packed.Roles) })
 	defer prints.Wait()
-	found := extract(p, packed.Roles)
+	found := extract(p, packed.Roles, u.wrapped(p))
 	if err := u.readEvals(ctx, p, found); err != nil {
 		return nil, err
 	}
@@ -117,8 +119,28 @@ func readUnit(ctx context.Context, code, digest string, isModule bool, mapOf fun
 	return u, ctx.Err()
 }
 
-func extract(p *bundle.File, roles map[scope.BindingID]bundle.Role) *facts.Found {
-	return facts.Extract(&facts.Program{File: p.File, Scopes: p.Scopes, Names: p.Names, Roles: roles, Parents: p.Parents})
+func extract(p *bundle.File, roles map[scope.BindingID]bundle.Role, wrapped func(parse.Ref) (int, bool)) *facts.Found {
+	return facts.Extract(&facts.Program{File: p.File, Scopes: p.Scopes, Names: p.Names, Roles: roles, Parents: p.Parents, Wrapped: wrapped})
+}
+
+// wrapped tells the part whose wrapper a variable holds.
+func (u *unit) wrapped(p *bundle.File) func(parse.Ref) (int, bool) {
+	if len(u.parts) == 1 {
+		return nil
+	}
+	return func(variable parse.Ref) (int, bool) {
+		b := p.Scopes.Binding(variable)
+		if b == nil || b.Decl == 0 {
+			return 0, false
+		}
+		at := p.At(b.Decl).Start
+		part := 1 + u.nest.Innermost(at)
+		if part == 0 {
+			return 0, false
+		}
+		m := &u.bundles[u.parts[part].bundle].Modules[u.parts[part].module]
+		return part, m.Kind == bundle.Wrapped && (at < m.Source.Start || at >= m.Source.End)
+	}
 }
 
 // readEvals reads modules whose code is compiled at run time. What they say has
@@ -137,7 +159,7 @@ func (u *unit) readEvals(ctx context.Context, p *bundle.File, found *facts.Found
 			table := scope.Resolve(file)
 			inner := &bundle.File{File: file, Scopes: table, Names: symbol.New(file, table), Parents: file.Parents()}
 			roles := bundle.ReadEval(inner, m).Roles
-			more := extract(inner, roles)
+			more := extract(inner, roles, nil)
 			for _, v := range more.Facts {
 				v.At = m.Source
 				found.Facts = append(found.Facts, v)
@@ -149,6 +171,10 @@ func (u *unit) readEvals(ctx context.Context, p *bundle.File, found *facts.Found
 			for _, v := range more.Exports {
 				v.At = m.Source
 				found.Exports = append(found.Exports, v)
+			}
+			for _, v := range more.Constants {
+				v.At = m.Source
+				found.Constants = append(found.Constants, v)
 			}
 		}
 	}
@@ -188,6 +214,10 @@ func (u *unit) divide(found *facts.Found) {
 	for _, v := range found.Exports {
 		p := at(v.At)
 		p.exports = append(p.exports, v)
+	}
+	for _, v := range found.Constants {
+		p := at(v.At)
+		p.constants = append(p.constants, v)
 	}
 }
 

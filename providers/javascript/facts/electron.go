@@ -2,7 +2,6 @@ package facts
 
 import (
 	"path"
-	"slices"
 	"strings"
 
 	"rea/providers/javascript/parse"
@@ -150,8 +149,11 @@ func exposes(e *extractor, c *call) {
 	fact := e.named(BridgeAPI, name, c.path, c.r)
 	members, complete := e.members(api, "", 0)
 	fact.Details = append(fact.Details, Value{"members", members}, Value{"members_complete", complete})
-	if channels := e.channels(api); len(channels) > 0 {
-		fact.Details = append(fact.Details, Value{"channels", channels})
+	if object := e.Names.Literal(api); object != 0 {
+		api = object
+	}
+	if api != 0 {
+		fact.Within = e.span(api)
 	}
 }
 
@@ -212,37 +214,6 @@ func (e *extractor) grows(b scope.BindingID) bool {
 		}
 	}
 	return e.grown[b]
-}
-
-// channels are those that calls inside an API name literally.
-func (e *extractor) channels(api parse.Ref) []string {
-	f := e.f
-	object := e.Names.Literal(api)
-	if object == 0 {
-		object = api
-	}
-	if object == 0 {
-		return nil
-	}
-	start, end := f.At(object).Start, f.At(object).End
-	var names []string
-	for i := object; i > 0; i-- { // children come before their parents
-		n := f.At(i)
-		if n.End < start {
-			break
-		}
-		if n.Kind != parse.Call || n.Start < start || n.End > end || f.Kind(n.First) != parse.Dot {
-			continue
-		}
-		if !symbol.Ends(e.Names.Path(f.First(n.First)), "ipcRenderer") {
-			continue
-		}
-		if name, ok := e.Names.Constant(f.Next(n.First)); ok {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
 }
 
 // loads reads what a window shows.

@@ -27,7 +27,7 @@ func (e *extractor) exportSpread(object parse.Ref, value func(property parse.Ref
 		if f.Kind(k) != parse.Property {
 			switch inner := e.Names.Literal(f.First(k)); {
 			case inner == 0 || len(seen) == maxSpread:
-				e.export(others, k, 0)
+				e.export(others, k, f.First(k))
 			case !seen[inner]:
 				e.exportSpread(inner, value, seen)
 			}
@@ -77,7 +77,7 @@ func (e *extractor) defines(r parse.Ref, n *parse.Node) {
 			if list := e.Names.Literal(k); list != 0 {
 				e.exportMembers(list, func(k parse.Ref) parse.Ref { return f.Kid(k, 1) })
 			} else {
-				e.export(others, k, 0)
+				e.export(others, k, k)
 			}
 		}
 	case path == "Reflect.defineProperty", path == "Reflect.set":
@@ -85,6 +85,8 @@ func (e *extractor) defines(r parse.Ref, n *parse.Node) {
 	case strings.HasPrefix(path, "Object."), strings.HasPrefix(path, "Reflect."), strings.HasPrefix(path, "console."),
 		strings.HasSuffix(path, "hasOwnProperty.call"), strings.HasSuffix(path, "propertyIsEnumerable.call"):
 		// They only read it.
+	case at == 1: // __exportStar(require("a"), exports)
+		e.export(others, r, first)
 	default:
 		e.export(others, r, 0)
 	}

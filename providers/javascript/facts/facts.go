@@ -57,8 +57,14 @@ type Fact struct {
 	Exact   string
 	Via     string // the path of what does it, as "fetch"
 	Dynamic bool
-	At      parse.Span
-	Details []Value
+	// Pieces are what the name of a Dynamic fact is put together of where modules that
+	// are loaded have parts of it; see Settle.
+	Pieces []Piece
+	// Inferred: the name has values that other modules export.
+	Inferred bool
+	At       parse.Span
+	Within   parse.Span // of what an API is made of, which may stand elsewhere
+	Details  []Value
 }
 
 // An ImportKind says how a module asks for another.
@@ -101,6 +107,9 @@ type Program struct {
 	Roles map[scope.BindingID]bundle.Role
 	// Parents as File.Parents gives them.
 	Parents []parse.Ref
+	// Wrapped, when it is set, tells which part of the file a variable loads, as
+	// require_a in require_a(). Parts are numbered as who sets it does.
+	Wrapped func(variable parse.Ref) (part int, ok bool)
 }
 
 // Found is what was read from a program, in order of place.
@@ -109,6 +118,8 @@ type Found struct {
 	Imports []Import
 	Exports []Export
 	Globals []Global
+	// Constants are the values of exports that are texts, or values of other modules.
+	Constants []Constant
 }
 
 // A Global is a call of a member of a global that the language and its hosts do
@@ -125,12 +136,14 @@ func Extract(p *Program) *Found {
 	for i := range e.f.Nodes {
 		e.node(parse.Ref(i), &e.f.Nodes[i])
 	}
+	e.constants()
 	for i := range e.out.Facts {
 		e.out.Facts[i].clean()
 	}
 	sortPlaces(e.out.Facts, func(v *Fact) parse.Span { return v.At })
 	sortPlaces(e.out.Imports, func(v *Import) parse.Span { return v.At })
 	sortPlaces(e.out.Exports, func(v *Export) parse.Span { return v.At })
+	sortPlaces(e.out.Constants, func(v *Constant) parse.Span { return v.At })
 	return &e.out
 }
 
@@ -180,8 +193,21 @@ func (e *extractor) named(kind Kind, name parse.Ref, via string, at parse.Ref, d
 		text, ok = e.Names.Constant(name)
 	}
 	fact := e.fact(kind, text, via, at, details...)
-	fact.Dynamic = !ok
+	if fact.Dynamic = !ok; !ok {
+		e.pend(fact, name)
+	}
 	return fact
+}
+
+// pend notes the parts of a dynamic name that are values of modules, where there is
+// nothing else that is not known.
+func (e *extractor) pend(fact *Fact, name parse.Ref) {
+	if name == 0 {
+		return
+	}
+	if pieces := e.pieces(name); settled(pieces) {
+		fact.Pieces = pieces
+	}
 }
 
 func (e *extractor) role(r parse.Ref) bundle.Role {

@@ -38,6 +38,7 @@ func (e *extractor) module(r parse.Ref, n *parse.Node) {
 			name, _ = f.KeyOf(k, false)
 			e.export(name, r, 0)
 		}
+		e.handOn(name, r)
 		e.out.Imports = append(e.out.Imports, Import{Specifier: f.StringValue(n.First), Kind: Reexport, Names: []string{"*"}, At: e.span(r)})
 		if name == "*" {
 			e.export("*", r, 0)
@@ -61,10 +62,11 @@ func (e *extractor) exportNames(r parse.Ref, n *parse.Node) {
 		name, _ := f.KeyOf(f.Kid(k, 1), false)
 		value := parse.Ref(0)
 		if from {
+			imported, _ := f.KeyOf(local, false)
 			if len(names) < maxNames {
-				imported, _ := f.KeyOf(local, false)
 				names = append(names, imported)
 			}
+			e.handOn(name, r, imported)
 		} else if b := e.Scopes.Binding(local); b != nil {
 			value = b.Decl
 		}

@@ -20,8 +20,16 @@ func (e *extractor) endpoint(r parse.Ref, via, method string, at parse.Ref) {
 	if method != "" {
 		details = append(details, Value{"method", strings.ToUpper(method)})
 	}
-	fact := e.fact(Endpoint, text, via, at, details...)
-	fact.Dynamic = !ok
+	e.addressed(e.fact(Endpoint, text, via, at, details...), r, ok)
+}
+
+// addressed notes what is known of the address of an endpoint: whether text of it
+// is, and the values of other modules in it.
+func (e *extractor) addressed(fact *Fact, r parse.Ref, known bool) {
+	fact.Dynamic = !known
+	if pieces := e.pieces(r); hasFrom(pieces) {
+		fact.Pieces = pieces
+	}
 }
 
 // address is the text of an address, with {} for parts that vary, free of what
@@ -128,8 +136,7 @@ func (e *extractor) member(r parse.Ref, n *parse.Node) {
 		default:
 			return
 		}
-		fact := e.fact(Environment, name, e.Names.Path(object), r)
-		fact.Dynamic = !ok
+		fact := e.environmentVariable(name, ok, e.Names.Path(object), r)
 		if p := e.f.Kind(e.parents[r]); p == parse.Assign && e.f.First(e.parents[r]) == r {
 			fact.Details = append(fact.Details, Value{"write", true})
 		}
@@ -138,7 +145,7 @@ func (e *extractor) member(r parse.Ref, n *parse.Node) {
 		case "localStorage", "sessionStorage":
 		default:
 			if e.environment(object) { // const env = process.env; env.A
-				e.fact(Environment, name, "process.env", r).Dynamic = !ok
+				e.environmentVariable(name, ok, "process.env", r)
 			}
 			return
 		}
@@ -149,6 +156,16 @@ func (e *extractor) member(r parse.Ref, n *parse.Node) {
 		fact := e.fact(Storage, name, f.NameOf(object), r, Value{"area", area})
 		fact.Dynamic = !ok
 	}
+}
+
+// environmentVariable is a member r of the variables of the environment.
+func (e *extractor) environmentVariable(name string, known bool, via string, r parse.Ref) *Fact {
+	if known || e.f.Kind(r) != parse.Index {
+		fact := e.fact(Environment, name, via, r)
+		fact.Dynamic = !known
+		return fact
+	}
+	return e.named(Environment, e.f.Kid(r, 1), via, r)
 }
 
 func storageMethod(name string) bool {

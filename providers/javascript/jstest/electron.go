@@ -19,6 +19,12 @@ var electronTools = []string{
 	"webpack@5.97.1", "vite@6.0.7", "@electron/asar@3.2.17", "esbuild@0.25.0", "react@18.3.1", "react-dom@18.3.1", "react-router-dom@6.28.0", "bindings@1.5.0",
 }
 
+// ElectronTools gives the folder of the programs that Electron builds with.
+func ElectronTools(t testing.TB) string {
+	t.Helper()
+	return Packages(t, electronTools...)
+}
+
 // An App is one release of an Electron application as it is shipped.
 type App struct {
 	Archive string   // app.asar, with its native add-on beside it
@@ -37,7 +43,7 @@ func Electron(t testing.TB) (first, second *App) {
 	if err != nil {
 		t.Skip("gcc is not installed")
 	}
-	tools := Packages(t, electronTools...)
+	tools := ElectronTools(t)
 	sum := sha256.Sum256([]byte(electronScript))
 	dir := filepath.Join(tools, "electron-"+hex.EncodeToString(sum[:8]))
 	installing.Lock()

@@ -38,6 +38,8 @@ type Namer struct {
 	// members of large object literals, by name.
 	members map[parse.Ref]map[string]parse.Ref
 	interop []parse.Ref // names of helpers, nil until they were looked for
+	growth  growth
+	classes map[parse.Ref]parse.Ref // declarations, by name
 
 	// Loads, when it is set, knows the calls with which code of a bundle loads.
 	Loads Loader
@@ -82,12 +84,23 @@ func (n *Namer) collect() {
 			if node.Op == parse.Equal {
 				n.bind(node.First, f.Next(node.First), "", 0)
 			}
+			n.grows(node.First)
+		case parse.Call:
+			n.fills(parse.Ref(i), node)
+		case parse.ClassDecl:
+			if f.Kind(node.First) == parse.Ident {
+				if n.classes == nil {
+					n.classes = map[parse.Ref]parse.Ref{}
+				}
+				n.classes[node.First] = parse.Ref(i)
+			}
 		case parse.Import:
 			for k := f.Next(node.First); k != 0; k = f.Next(k) {
 				n.imported(k, node.First)
 			}
 		}
 	}
+	n.growth.sort()
 }
 
 func (n *Namer) imported(k, source parse.Ref) {
@@ -138,6 +151,14 @@ func (n *Namer) bind(target, value parse.Ref, path string, depth int) {
 	}
 }
 
+// From is what gives a binding its only value: an expression, or the name of a
+// module that is imported, and the properties of it that are taken, with dots
+// before them.
+func (n *Namer) From(b scope.BindingID) (value parse.Ref, path string, module bool) {
+	o := n.origins[b]
+	return o.value, o.path, o.module
+}
+
 // Origin is the expression that gives a binding its only value, when that is
 // known and the binding is not a property of it.
 func (n *Namer) Origin(b scope.BindingID) (value parse.Ref, ok bool) {
@@ -175,20 +196,8 @@ func (n *Namer) path(r parse.Ref, hops int) string {
 		if module, ok := n.required(r); ok {
 			return module
 		}
-		// A value that a helper of a bundler hands on, as __toESM(require("a")).
-		if arg := f.Next(node.First); arg != 0 && f.Next(arg) == 0 {
-			switch f.Kind(arg) {
-			case parse.Call:
-				if module, ok := n.required(arg); ok {
-					return module
-				}
-			case parse.Ident:
-				if n.handsOn(node.First) {
-					return n.path(arg, hops-1)
-				}
-			}
-		} else if arg == 0 {
-			return n.given(node.First, hops)
+		if handed := n.Handed(r); handed != 0 {
+			return n.path(handed, hops-1)
 		}
 		return Unknown
 	case parse.Await:
@@ -210,23 +219,34 @@ func (n *Namer) path(r parse.Ref, hops int) string {
 	return Unknown
 }
 
-// given is what a call without arguments gives where its callee was made to give
-// the default of a module, as n in n = require.n(module).
-func (n *Namer) given(callee parse.Ref, hops int) string {
-	if n.Loads == nil {
-		return Unknown
-	}
-	if n.f.Kind(callee) == parse.Ident && n.t.Of[callee] != 0 {
-		value, ok := n.Origin(n.t.Of[callee])
-		if !ok {
-			return Unknown
+// Handed is the expression whose value a call hands on, or 0: that of a helper of
+// a bundler, as __toESM(require("a")), and the module whose default a function was
+// made to give, as in n = require.n(module); n().
+func (n *Namer) Handed(r parse.Ref) parse.Ref {
+	f := n.f
+	callee := f.First(r)
+	arg := f.Next(callee)
+	switch {
+	case arg == 0:
+		if n.Loads == nil {
+			return 0
 		}
-		callee = value
+		if f.Kind(callee) == parse.Ident && n.t.Of[callee] != 0 {
+			value, ok := n.Origin(n.t.Of[callee])
+			if !ok {
+				return 0
+			}
+			callee = value
+		}
+		return n.Loads.Default(callee)
+	case f.Kind(arg) == parse.Call:
+		if _, ok := n.required(arg); ok && f.Next(arg) == 0 || n.handsOn(callee) {
+			return arg
+		}
+	case f.Kind(arg) == parse.Ident && n.handsOn(callee):
+		return arg
 	}
-	if module := n.Loads.Default(callee); module != 0 {
-		return n.path(module, hops-1)
-	}
-	return Unknown
+	return 0
 }
 
 // maxHelper bounds the text of a function that may be a helper.
@@ -237,7 +257,7 @@ const maxHelper = 1500
 func (n *Namer) handsOn(callee parse.Ref) bool {
 	f := n.f
 	b := n.t.Binding(callee)
-	if f.Kind(callee) != parse.Ident || b == nil || b.How != scope.FunctionDecl || b.Writes > 0 || b.Decls > 1 {
+	if f.Kind(callee) != parse.Ident || b == nil || b.Writes > 1 || b.Decls > 1 {
 		return false
 	}
 	at, _ := slices.BinarySearch(n.helpers(), b.Decl)
@@ -253,7 +273,16 @@ func (n *Namer) helpers() []parse.Ref {
 	f := n.f
 	for i := range f.Nodes {
 		node := &f.Nodes[i]
-		if node.Kind != parse.FuncDecl || node.End-node.Start > maxHelper || f.Kids(f.Kid(parse.Ref(i), 1)) != 1 {
+		if node.End-node.Start > maxHelper {
+			continue
+		}
+		switch node.Kind {
+		case parse.FuncDecl:
+		case parse.Declarator:
+			if value := f.Next(node.First); !f.Kind(value).IsFunction() || f.Kind(node.First) != parse.Ident {
+				continue
+			}
+		default:
 			continue
 		}
 		if text := f.Src[node.Start:node.End]; strings.Contains(text, "default") && (strings.Contains(text, "__esModule") || strings.Contains(text, "Symbol.toStringTag")) {
@@ -420,11 +449,7 @@ func (n *Namer) memberConstant(r parse.Ref, hops int) (string, bool) {
 	if !ok {
 		return "", false
 	}
-	object := n.Object(f.First(r), hops-1)
-	if object == 0 {
-		return "", false
-	}
-	value := n.Member(object, name)
+	value := n.property(f.First(r), name, hops-1)
 	if value == 0 {
 		return "", false
 	}
@@ -447,12 +472,10 @@ func (n *Namer) Object(r parse.Ref, hops int) parse.Ref {
 		}
 	case parse.Dot, parse.Index:
 		if name, ok := f.PropertyOf(r); ok {
-			if object := n.Object(f.First(r), hops-1); object != 0 {
-				return n.Object(n.Member(object, name), hops-1)
-			}
+			return n.Object(n.property(f.First(r), name, hops-1), hops-1)
 		}
 	case parse.Call:
-		if p := n.path(f.First(r), hops-1); p == "Object.freeze" {
+		if n.freezes(r, hops) {
 			return n.Object(f.Kid(r, 1), hops-1)
 		}
 	}

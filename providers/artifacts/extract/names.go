@@ -141,9 +141,19 @@ func fold(name string) string {
 		case unicode.Is(unicode.Cf, r), unicode.Is(unicode.Variation_Selector, r), r == 0x34f:
 			return -1
 		}
-		return r
+		return caseless(r)
 	}, s)
 	return strings.ReplaceAll(s, "i\u0307", "i")
+}
+
+// caseless stands for all letters that differ from r in case only. Full folding
+// leaves some apart: Cherokee has its small letters in two places.
+func caseless(r rune) rune {
+	least := r
+	for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
+		least = min(least, other)
+	}
+	return unicode.ToLower(least)
 }
 
 func ascii(s string) bool {

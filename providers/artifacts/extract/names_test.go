@@ -6,6 +6,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/language"
+	"golang.org/x/text/unicode/norm"
 
 	"rea/providers/artifacts/inventory"
 	"rea/providers/format/container"
@@ -34,6 +40,27 @@ func TestFold(t *testing.T) {
 	for _, pair := range [][2]string{{"a", "b"}, {"straße", "strase"}, {"é", "e"}, {"ö", "oe"}} {
 		if fold(pair[0]) == fold(pair[1]) {
 			t.Errorf("%q and %q are one", pair[0], pair[1])
+		}
+	}
+}
+
+// TestFold_every_letter: no letter is kept apart from one that the Unicode tables
+// pair with it, by case or by the way it is written.
+func TestFold_every_letter(t *testing.T) {
+	other := []func(string) string{
+		strings.ToLower, strings.ToUpper, strings.ToTitle, norm.NFC.String, norm.NFKD.String,
+		cases.Fold().String, cases.Upper(language.Und).String, cases.Lower(language.Turkish).String,
+		func(s string) string { r, _ := utf8.DecodeRuneInString(s); return string(unicode.SimpleFold(r)) },
+	}
+	for r := rune(0x80); r <= unicode.MaxRune; r++ {
+		if !unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.S) {
+			continue
+		}
+		name := string(r)
+		for _, f := range other {
+			if o := f(name); o != name && fold(o) != fold(name) {
+				t.Errorf("%U is %q, %q is %q", r, fold(name), o, fold(o))
+			}
 		}
 	}
 }

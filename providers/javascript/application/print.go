@@ -61,8 +61,8 @@ func statementAt(p *bundle.File, m *bundle.Module, last *parse.Ref) parse.Ref {
 		switch {
 		case n.End <= m.Source.Start:
 			r = p.Next(r)
-		case n.Start <= m.Source.Start && n.End >= m.Source.End && n.First != 0:
-			r = n.First
+		case n.Start <= m.Source.Start && n.End >= m.Source.End && n.First() != 0:
+			r = n.First()
 		default:
 			*last = r
 			return r

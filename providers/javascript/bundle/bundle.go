@@ -194,20 +194,20 @@ func (d *detector) span(r parse.Ref) parse.Span {
 func (d *detector) node(r parse.Ref, n *parse.Node) {
 	switch n.Kind {
 	case parse.Declarator:
-		if value := d.Next(n.First); d.Kind(n.First) == parse.Ident {
-			d.webpackTable(n.First, value)
+		if value := d.Next(n.First()); d.Kind(n.First()) == parse.Ident {
+			d.webpackTable(n.First(), value)
 		}
 	case parse.Assign:
 		if n.Op != parse.Equal {
 			return
 		}
-		value := d.Next(n.First)
-		switch d.Kind(n.First) {
+		value := d.Next(n.First())
+		switch d.Kind(n.First()) {
 		case parse.Ident:
-			d.webpackTable(n.First, value)
+			d.webpackTable(n.First(), value)
 		case parse.Dot:
-			d.webpackNodeChunk(r, n.First, value)
-			if d.Kind(value) == parse.Array && d.Text(n.First) == "module.exports" {
+			d.webpackNodeChunk(r, n.First(), value)
+			if d.Kind(value) == parse.Array && d.Text(n.First()) == "module.exports" {
 				d.turbopack(value)
 			}
 		}
@@ -217,7 +217,7 @@ func (d *detector) node(r parse.Ref, n *parse.Node) {
 }
 
 func (d *detector) call(r parse.Ref, n *parse.Node) {
-	callee := n.First
+	callee := n.First()
 	arg := d.Next(callee)
 	if arg == 0 {
 		return
@@ -248,16 +248,16 @@ func (d *detector) functions(table parse.Ref, each func(key string, keyed, value
 	case parse.Object:
 		for k := d.First(table); k != 0; k = d.Next(k) {
 			n := d.At(k)
-			if n.Kind != parse.Property || n.Flags&(parse.Getter|parse.Setter) != 0 || !d.Kind(d.Next(n.First)).IsFunction() {
+			if n.Kind != parse.Property || n.Flags&(parse.Getter|parse.Setter) != 0 || !d.Kind(d.Next(n.First())).IsFunction() {
 				return false
 			}
-			key, known := d.KeyOf(n.First, n.Flags&parse.Computed != 0)
+			key, known := d.KeyOf(n.First(), n.Flags&parse.Computed != 0)
 			if !known {
 				return false
 			}
 			count++
 			if each != nil {
-				each(key, k, d.Next(n.First))
+				each(key, k, d.Next(n.First()))
 			}
 		}
 	case parse.Array:

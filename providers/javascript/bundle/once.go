@@ -84,15 +84,15 @@ func (d *detector) inlinedLoads(b *Bundle) {
 // that it is, and the name of its exports.
 func (d *detector) flagged(set parse.Ref) (unit, exports parse.Ref, ok bool) {
 	n := d.At(set)
-	if n.Op != parse.Equal || d.Kind(n.First) != parse.Ident || d.Text(d.Next(n.First)) != "1" {
+	if n.Op != parse.Equal || d.Kind(n.First()) != parse.Ident || d.Text(d.Next(n.First())) != "1" {
 		return 0, 0, false
 	}
-	flag := d.Scopes.Binding(n.First)
+	flag := d.Scopes.Binding(n.First())
 	if flag == nil || flag.Reads != 1 || flag.Writes != 1 || flag.How != scope.Var && flag.How != scope.Let {
 		return 0, 0, false
 	}
-	for _, use := range d.usesOf(d.Scopes.Of[n.First]) {
-		if use == n.First {
+	for _, use := range d.usesOf(d.Scopes.Of[n.First()]) {
+		if use == n.First() {
 			continue
 		}
 		switch up := d.Parents[use]; d.Kind(up) {

@@ -328,10 +328,10 @@ func (d *detector) webpackNodeChunk(r, target, table parse.Ref) {
 	found := false
 	for i := range d.Nodes { // exports.ids = [1]
 		n := &d.Nodes[i]
-		if n.Kind != parse.Assign || d.Kind(n.First) != parse.Dot || d.NameOf(d.Kid(n.First, 1)) != "ids" {
+		if n.Kind != parse.Assign || d.Kind(n.First()) != parse.Dot || d.NameOf(d.Kid(n.First(), 1)) != "ids" {
 			continue
 		}
-		if list := d.Next(n.First); d.Kind(list) == parse.Array {
+		if list := d.Next(n.First()); d.Kind(list) == parse.Array {
 			found = true
 			for k := d.First(list); k != 0; k = d.Next(k) {
 				if id, ok := d.Names.Constant(k); ok {

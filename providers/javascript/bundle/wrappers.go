@@ -27,9 +27,9 @@ func (d *detector) wrappers() {
 		var ident, fn parse.Ref
 		switch n.Kind {
 		case parse.Declarator:
-			ident, fn = n.First, d.Next(n.First)
+			ident, fn = n.First(), d.Next(n.First())
 		case parse.FuncDecl:
-			ident, fn = n.First, parse.Ref(i)
+			ident, fn = n.First(), parse.Ref(i)
 		default:
 			continue
 		}
@@ -176,10 +176,10 @@ func (d *detector) helped(b *Bundle, helpers map[scope.BindingID]helperKind) {
 	held := map[scope.BindingID]int{}
 	for i := range d.Nodes {
 		n := &d.Nodes[i]
-		if n.Kind != parse.Declarator && n.Kind != parse.Assign || d.Kind(n.First) != parse.Ident {
+		if n.Kind != parse.Declarator && n.Kind != parse.Assign || d.Kind(n.First()) != parse.Ident {
 			continue
 		}
-		call := d.Next(n.First)
+		call := d.Next(n.First())
 		if d.Kind(call) != parse.Call {
 			continue
 		}
@@ -202,12 +202,12 @@ func (d *detector) helped(b *Bundle, helpers map[scope.BindingID]helperKind) {
 		if holder == 0 {
 			continue
 		}
-		m := d.wrapped(d.NameOf(n.First), parse.Ref(i), fn)
+		m := d.wrapped(d.NameOf(n.First()), parse.Ref(i), fn)
 		m.Path, m.Hoisted = path, kind == esmInit
 		if kind == commonJS {
 			d.roles(fn, ExportsRole, ModuleRole)
 		}
-		held[d.Scopes.Of[n.First]] = len(b.Modules)
+		held[d.Scopes.Of[n.First()]] = len(b.Modules)
 		b.Modules = append(b.Modules, m)
 	}
 	d.wrapperCalls(b, held)

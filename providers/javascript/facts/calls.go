@@ -124,7 +124,7 @@ func (e *extractor) call(r parse.Ref, n *parse.Node) {
 	}
 	e.defines(r, n)
 	f := e.f
-	callee := n.First
+	callee := n.First()
 	e.global(r, callee)
 	name := ""
 	switch f.Kind(callee) {

@@ -197,15 +197,15 @@ func (e *extractor) grows(b scope.BindingID) bool {
 		for i := range f.Nodes {
 			n := &f.Nodes[i]
 			switch {
-			case n.Kind == parse.Assign && (f.Kind(n.First) == parse.Dot || f.Kind(n.First) == parse.Index):
-				if object := f.First(n.First); f.Kind(object) == parse.Ident {
+			case n.Kind == parse.Assign && (f.Kind(n.First()) == parse.Dot || f.Kind(n.First()) == parse.Index):
+				if object := f.First(n.First()); f.Kind(object) == parse.Ident {
 					e.grown[e.Scopes.Of[object]] = true
 				}
 			case n.Kind == parse.Call:
-				if name, _ := f.PropertyOf(n.First); name == "exposeInMainWorld" || name == "exposeInIsolatedWorld" || name == "freeze" || name == "keys" {
+				if name, _ := f.PropertyOf(n.First()); name == "exposeInMainWorld" || name == "exposeInIsolatedWorld" || name == "freeze" || name == "keys" {
 					continue
 				}
-				for k := f.Next(n.First); k != 0; k = f.Next(k) {
+				for k := f.Next(n.First()); k != 0; k = f.Next(k) {
 					if f.Kind(k) == parse.Ident {
 						e.grown[e.Scopes.Of[k]] = true
 					}
@@ -295,7 +295,7 @@ func binds(e *extractor, c *call) {
 // construct reads new BrowserWindow(…), new Worker(…), new WebSocket(…).
 func (e *extractor) construct(r parse.Ref, n *parse.Node) {
 	f := e.f
-	callee := n.First
+	callee := n.First()
 	name := ""
 	switch f.Kind(callee) {
 	case parse.Ident:

@@ -45,7 +45,7 @@ func (e *extractor) exportSpread(object parse.Ref, value func(property parse.Ref
 // Object.defineProperty(exports, "a", …), and notes those that may.
 func (e *extractor) defines(r parse.Ref, n *parse.Node) {
 	f := e.f
-	callee := n.First
+	callee := n.First()
 	first := f.Next(callee)
 	at := -1 // the argument that is the exports object
 	for i, k := 0, first; k != 0; i, k = i+1, f.Next(k) {

@@ -14,8 +14,8 @@ func (e *extractor) module(r parse.Ref, n *parse.Node) {
 	f := e.f
 	switch n.Kind {
 	case parse.Import:
-		i := Import{Specifier: f.StringValue(n.First), Kind: Static, At: e.span(r)}
-		for k := f.Next(n.First); k != 0 && len(i.Names) < maxNames; k = f.Next(k) {
+		i := Import{Specifier: f.StringValue(n.First()), Kind: Static, At: e.span(r)}
+		for k := f.Next(n.First()); k != 0 && len(i.Names) < maxNames; k = f.Next(k) {
 			switch f.Kind(k) {
 			case parse.ImportName:
 				name, _ := f.KeyOf(f.First(k), false)
@@ -28,33 +28,33 @@ func (e *extractor) module(r parse.Ref, n *parse.Node) {
 		}
 		e.out.Imports = append(e.out.Imports, i)
 	case parse.ImportCall:
-		specifier, ok := e.Names.Constant(n.First)
+		specifier, ok := e.Names.Constant(n.First())
 		e.out.Imports = append(e.out.Imports, Import{Specifier: specifier, Kind: Dynamic, Unknown: !ok, At: e.span(r)})
 	case parse.ExportNames:
 		e.exportNames(r, n)
 	case parse.ExportAll:
 		name := "*"
-		if k := f.Next(n.First); f.Kind(k) != parse.Empty {
+		if k := f.Next(n.First()); f.Kind(k) != parse.Empty {
 			name, _ = f.KeyOf(k, false)
 			e.export(name, r, 0)
 		}
 		e.handOn(name, r)
-		e.out.Imports = append(e.out.Imports, Import{Specifier: f.StringValue(n.First), Kind: Reexport, Names: []string{"*"}, At: e.span(r)})
+		e.out.Imports = append(e.out.Imports, Import{Specifier: f.StringValue(n.First()), Kind: Reexport, Names: []string{"*"}, At: e.span(r)})
 		if name == "*" {
 			e.export("*", r, 0)
 		}
 	case parse.ExportDef:
-		e.export("default", r, n.First)
+		e.export("default", r, n.First())
 	case parse.ExportDecl:
-		e.exportDeclaration(n.First)
+		e.exportDeclaration(n.First())
 	}
 }
 
 func (e *extractor) exportNames(r parse.Ref, n *parse.Node) {
 	f := e.f
-	from := f.Kind(n.First) == parse.String
+	from := f.Kind(n.First()) == parse.String
 	var names []string
-	for k := f.Next(n.First); k != 0; k = f.Next(k) {
+	for k := f.Next(n.First()); k != 0; k = f.Next(k) {
 		if f.Kind(k) != parse.ExportName {
 			continue
 		}
@@ -73,7 +73,7 @@ func (e *extractor) exportNames(r parse.Ref, n *parse.Node) {
 		e.export(name, k, value)
 	}
 	if from {
-		e.out.Imports = append(e.out.Imports, Import{Specifier: f.StringValue(n.First), Kind: Reexport, Names: names, At: e.span(r)})
+		e.out.Imports = append(e.out.Imports, Import{Specifier: f.StringValue(n.First()), Kind: Reexport, Names: names, At: e.span(r)})
 	}
 }
 
@@ -117,7 +117,7 @@ func (e *extractor) exportPattern(r parse.Ref, depth int) {
 // requires reads calls that load modules; it reports whether r is one.
 func (e *extractor) requires(r parse.Ref, n *parse.Node) bool {
 	f := e.f
-	callee := n.First
+	callee := n.First()
 	arg := f.Next(callee)
 	if e.role(callee) == bundle.RequireRole {
 		return true
@@ -258,7 +258,7 @@ func (e *extractor) exportsOf(r parse.Ref) bool {
 // assign reads exports.a = …, module.exports = … and other assignments.
 func (e *extractor) assign(r parse.Ref, n *parse.Node) {
 	f := e.f
-	target, value := n.First, f.Next(n.First)
+	target, value := n.First(), f.Next(n.First())
 	if n.Op != parse.Equal {
 		return
 	}

@@ -125,7 +125,7 @@ func namespace(text string) bool {
 func (e *extractor) member(r parse.Ref, n *parse.Node) {
 	f := e.f
 	name, ok := f.PropertyOf(r)
-	object := n.First
+	object := n.First()
 	switch f.Kind(object) {
 	case parse.Dot:
 		if f.NameOf(f.Kid(object, 1)) != "env" {
@@ -198,7 +198,7 @@ func (e *extractor) pattern(r parse.Ref, n *parse.Node) {
 	if p != "process.env" && p != "import.meta.env" {
 		return
 	}
-	for k := n.First; k != 0; k = f.Next(k) {
+	for k := n.First(); k != 0; k = f.Next(k) {
 		if f.Kind(k) != parse.Property {
 			continue
 		}
@@ -213,7 +213,7 @@ func (e *extractor) routeObject(r parse.Ref, n *parse.Node) {
 	f := e.f
 	route, target, method := parse.Ref(0), false, parse.Ref(0)
 	side := "client"
-	for k := n.First; k != 0; k = f.Next(k) {
+	for k := n.First(); k != 0; k = f.Next(k) {
 		if f.Kind(k) != parse.Property || f.Kind(f.First(k)) != parse.Name {
 			continue
 		}
@@ -243,10 +243,10 @@ func (e *extractor) routeObject(r parse.Ref, n *parse.Node) {
 // element reads <Route path="/a">.
 func (e *extractor) element(r parse.Ref, n *parse.Node) {
 	f := e.f
-	if f.Kind(n.First) != parse.Ident || f.NameOf(n.First) != "Route" {
+	if f.Kind(n.First()) != parse.Ident || f.NameOf(n.First()) != "Route" {
 		return
 	}
-	for k := f.Next(n.First); k != 0; k = f.Next(k) {
+	for k := f.Next(n.First()); k != 0; k = f.Next(k) {
 		if f.Kind(k) != parse.JSXAttribute || f.NameOf(f.First(k)) != "path" {
 			continue
 		}

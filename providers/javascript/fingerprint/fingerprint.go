@@ -359,7 +359,7 @@ func (w *Normalizer) node(r parse.Ref, depth int) {
 		w.text('t', w.f.ChunkValue(r))
 		return
 	case parse.Call:
-		if callee := n.First; w.f.Kind(callee) == parse.Ident && w.require != nil && w.require(w.t.Of[callee]) {
+		if callee := n.First(); w.f.Kind(callee) == parse.Ident && w.require != nil && w.require(w.t.Of[callee]) {
 			w.put('R', 0)
 			return
 		}
@@ -373,7 +373,7 @@ func (w *Normalizer) node(r parse.Ref, depth int) {
 		w.text('d', w.f.Text(r))
 		return
 	}
-	for k := n.First; k != 0; k = w.f.Next(k) {
+	for k := n.First(); k != 0; k = w.f.Next(k) {
 		w.node(k, depth+1)
 	}
 	w.put(0xff, 0)

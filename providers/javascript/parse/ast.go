@@ -31,12 +31,31 @@ type Ref int32
 
 // A Node is one construct.
 type Node struct {
-	Start, End  uint32 // bytes of File.Src
-	First, Next Ref    // first child, next sibling
-	Atom        Atom   // of identifiers and names
-	Kind        Kind
-	Op          Tok // operator, or the keyword of a declaration
-	Flags       Flags
+	Start, End uint32 // bytes of File.Src
+	first      Ref    // first child; of words, their Atom
+	Next       Ref    // next sibling
+	Kind       Kind
+	Op         Tok // operator, or the keyword of a declaration
+	Flags      Flags
+}
+
+// word reports whether nodes of a kind have a name and no children.
+func (k Kind) word() bool { return k-Ident <= PrivateName-Ident }
+
+// First child, or 0.
+func (n *Node) First() Ref {
+	if n.Kind.word() {
+		return 0
+	}
+	return n.first
+}
+
+// Atom of an Ident, Name or PrivateName; 0 for other nodes.
+func (n *Node) Atom() Atom {
+	if n.Kind.word() {
+		return Atom(n.first)
+	}
+	return 0
 }
 
 // An Atom is the index of a name in File.Atoms; 0 is no name.
@@ -193,14 +212,14 @@ func (f *File) At(r Ref) *Node { return &f.Nodes[r] }
 func (f *File) Kind(r Ref) Kind { return f.Nodes[r].Kind }
 
 // First child of r, or 0.
-func (f *File) First(r Ref) Ref { return f.Nodes[r].First }
+func (f *File) First(r Ref) Ref { return f.Nodes[r].First() }
 
 // Next sibling of r, or 0.
 func (f *File) Next(r Ref) Ref { return f.Nodes[r].Next }
 
 // Kid is the i-th child of r, or 0.
 func (f *File) Kid(r Ref, i int) Ref {
-	k := f.Nodes[r].First
+	k := f.Nodes[r].First()
 	for ; i > 0 && k != 0; i-- {
 		k = f.Nodes[k].Next
 	}
@@ -210,7 +229,7 @@ func (f *File) Kid(r Ref, i int) Ref {
 // Kids counts the children of r.
 func (f *File) Kids(r Ref) int {
 	n := 0
-	for k := f.Nodes[r].First; k != 0; k = f.Nodes[k].Next {
+	for k := f.Nodes[r].First(); k != 0; k = f.Nodes[k].Next {
 		n++
 	}
 	return n
@@ -219,7 +238,7 @@ func (f *File) Kids(r Ref) int {
 // Last child of r, or 0.
 func (f *File) Last(r Ref) Ref {
 	last := Ref(0)
-	for k := f.Nodes[r].First; k != 0; k = f.Nodes[k].Next {
+	for k := f.Nodes[r].First(); k != 0; k = f.Nodes[k].Next {
 		last = k
 	}
 	return last
@@ -232,7 +251,7 @@ func (f *File) Text(r Ref) string {
 }
 
 // NameOf an Ident, Name or PrivateName.
-func (f *File) NameOf(r Ref) string { return f.Atoms[f.Nodes[r].Atom] }
+func (f *File) NameOf(r Ref) string { return f.Atoms[f.Nodes[r].Atom()] }
 
 // IsFunction reports whether k opens a function.
 func (k Kind) IsFunction() bool { return k == Func || k == FuncDecl || k == Arrow }
@@ -304,7 +323,7 @@ func (f *File) Constant(r Ref) (string, bool) {
 func (f *File) Parents() []Ref {
 	parents := make([]Ref, len(f.Nodes))
 	for i := range f.Nodes {
-		for k := f.Nodes[i].First; k != 0; k = f.Nodes[k].Next {
+		for k := f.Nodes[i].First(); k != 0; k = f.Nodes[k].Next {
 			parents[k] = Ref(i)
 		}
 	}

@@ -68,7 +68,7 @@ func (p *parser) functionBody() (body Ref, strict bool) {
 	first, strict := p.statements(BraceR, true)
 	p.expect(BraceR)
 	r := p.done(Block, start)
-	p.f.Nodes[r].First = first
+	p.f.Nodes[r].first = first
 	return r, strict
 }
 
@@ -110,7 +110,7 @@ func (p *parser) arrow(params Ref, start uint32, flags Flags) Ref {
 // asyncHead reports whether r is a call async(…) that can be parameters.
 func (p *parser) asyncHead(r Ref) bool {
 	callee := p.f.Nodes[p.f.First(r)]
-	return p.f.Kind(r) == Call && callee.Kind == Ident && callee.Atom == atomAsync && callee.Flags&(Escaped|Paren) == 0
+	return p.f.Kind(r) == Call && callee.Kind == Ident && callee.Atom() == atomAsync && callee.Flags&(Escaped|Paren) == 0
 }
 
 // asyncArrow makes an arrow function of a call async(…).
@@ -121,7 +121,7 @@ func (p *parser) asyncArrow(call Ref, start uint32) Ref {
 		p.toPattern(k)
 	}
 	params := p.node(Params, p.f.At(callee).End, p.f.At(call).End)
-	p.f.Nodes[params].First = first
+	p.f.Nodes[params].first = first
 	// Those who go over all nodes must not see a call.
 	for _, r := range []Ref{call, callee} {
 		p.f.Nodes[r] = Node{Kind: Empty, Start: start, End: start}
@@ -270,6 +270,6 @@ func (p *parser) staticBlock(start uint32) Ref {
 	p.leaveFunction(was)
 	p.expect(BraceR)
 	r := p.done(StaticBlock, start)
-	p.f.Nodes[r].First = first
+	p.f.Nodes[r].first = first
 	return r
 }

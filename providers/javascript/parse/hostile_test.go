@@ -139,7 +139,7 @@ func FuzzParse(f *testing.F) {
 			if n.Start > n.End || int(n.End) > len(src) {
 				t.Fatalf("node %d has the range %d to %d of %d", r, n.Start, n.End, len(src))
 			}
-			for k := n.First; k != 0; k = file.Next(k) {
+			for k := n.First(); k != 0; k = file.Next(k) {
 				walk(k, depth+1)
 			}
 			if n.Kind == parse.String {

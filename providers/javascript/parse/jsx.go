@@ -54,7 +54,7 @@ func (p *parser) jsxElement(start uint32) Ref {
 
 func (p *parser) jsxDone(kind Kind, start uint32, l list, name Ref) Ref {
 	r := p.node(kind, start, uint32(p.pos), name)
-	p.f.Nodes[p.f.Nodes[r].First].Next = l.first
+	p.f.Nodes[p.f.Nodes[r].first].Next = l.first
 	return r
 }
 
@@ -109,9 +109,9 @@ func (p *parser) jsxName() Ref {
 		kind = Name
 	}
 	r := p.node(kind, span.Start, span.End)
-	p.f.Nodes[r].Atom = p.intern(text)
+	p.f.Nodes[r].first = Ref(p.intern(text))
 	if kind == Ident && text == "this" {
-		p.f.Nodes[r].Kind = This
+		p.f.Nodes[r].Kind, p.f.Nodes[r].first = This, 0
 	}
 	for p.byte() == '.' {
 		p.pos++
@@ -120,7 +120,7 @@ func (p *parser) jsxName() Ref {
 			return p.jsxFail()
 		}
 		name := p.node(Name, part.Start, part.End)
-		p.f.Nodes[name].Atom = p.intern(p.f.Src[part.Start:part.End])
+		p.f.Nodes[name].first = Ref(p.intern(p.f.Src[part.Start:part.End]))
 		r = p.node(Dot, span.Start, part.End, r, name)
 	}
 	return r
@@ -132,7 +132,7 @@ func (p *parser) jsxAttribute() Ref {
 		return p.jsxFail()
 	}
 	name := p.node(Name, span.Start, span.End)
-	p.f.Nodes[name].Atom = p.intern(p.f.Src[span.Start:span.End])
+	p.f.Nodes[name].first = Ref(p.intern(p.f.Src[span.Start:span.End]))
 	value := Ref(0)
 	p.space()
 	if p.byte() == '=' {
@@ -202,7 +202,7 @@ func (p *parser) jsxBody() Ref {
 			}
 			p.pos++
 			r := p.node(JSXBody, start, at)
-			p.f.Nodes[r].First = l.first
+			p.f.Nodes[r].first = l.first
 			p.jsxName()
 			p.space()
 			if p.byte() != '>' {

@@ -77,7 +77,7 @@ func (p *parser) importClause(l *list) {
 			local = p.word(Ident)
 		case isWord:
 			local = p.node(Ident, from, to)
-			p.f.Nodes[local].Atom = atom
+			p.f.Nodes[local].first = Ref(atom)
 		default:
 			p.unexpected()
 			return
@@ -191,7 +191,7 @@ func (p *parser) exportNames(start uint32) Ref {
 			exported = p.node(String, from, to)
 		default:
 			exported = p.node(Name, from, to)
-			p.f.Nodes[exported].Atom = atom
+			p.f.Nodes[exported].first = Ref(atom)
 		}
 		p.add(&l, p.done(ExportName, at, local, exported))
 		if !p.accept(Comma) {

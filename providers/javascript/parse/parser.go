@@ -52,7 +52,7 @@ func Parse(ctx context.Context, src string, opts Options) (*File, error) {
 	p.next()
 	body, strict := p.statements(EOF, true)
 	root := p.node(Program, 0, uint32(len(src)))
-	p.f.Nodes[root].First = body
+	p.f.Nodes[root].first = body
 	if strict || p.f.Module {
 		p.f.Nodes[root].Flags |= Strict
 	}
@@ -216,7 +216,7 @@ func (p *parser) node(kind Kind, start, end uint32, kids ...Ref) Ref {
 			k = p.empty(start)
 		}
 		if last == 0 {
-			p.f.Nodes[r].First = k
+			p.f.Nodes[r].first = k
 		} else {
 			p.f.Nodes[last].Next = k
 		}
@@ -270,10 +270,10 @@ func (p *parser) add(l *list, r Ref) {
 func (p *parser) with(kind Kind, start uint32, l list, kids ...Ref) Ref {
 	r := p.done(kind, start, kids...)
 	if len(kids) == 0 {
-		p.f.Nodes[r].First = l.first
+		p.f.Nodes[r].first = l.first
 		return r
 	}
-	k := p.f.Nodes[r].First
+	k := p.f.Nodes[r].first
 	for range len(kids) - 1 {
 		k = p.f.Nodes[k].Next
 	}
@@ -284,7 +284,7 @@ func (p *parser) with(kind Kind, start uint32, l list, kids ...Ref) Ref {
 // word makes a node of the current token, an identifier or a reserved word.
 func (p *parser) word(kind Kind) Ref {
 	r := p.node(kind, p.start, p.end)
-	p.f.Nodes[r].Atom = p.atom
+	p.f.Nodes[r].first = Ref(p.atom)
 	if p.escaped {
 		p.f.Nodes[r].Flags |= Escaped
 	}

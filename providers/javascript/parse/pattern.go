@@ -45,14 +45,14 @@ func (p *parser) toPattern(r Ref) {
 		n.Kind, n.Op = AssignPattern, EOF
 		return // its target was made a pattern when it was read
 	case Property:
-		if value := p.f.Next(n.First); value != 0 {
+		if value := p.f.Next(n.first); value != 0 {
 			p.toPattern(value)
 		}
 		return
 	default:
 		return
 	}
-	for k := n.First; k != 0; k = p.f.Nodes[k].Next {
+	for k := n.First(); k != 0; k = p.f.Nodes[k].Next {
 		p.toPattern(k)
 	}
 }

@@ -117,7 +117,7 @@ func (p *parser) paren() Ref {
 		return l.first
 	}
 	r := p.node(Sequence, p.f.Nodes[l.first].Start, inner)
-	p.f.Nodes[r].First = l.first
+	p.f.Nodes[r].first = l.first
 	p.f.Nodes[r].Flags |= Paren
 	return r
 }
@@ -292,7 +292,7 @@ func (p *parser) property() Ref {
 	case name == Identifier || name.reserved():
 		flags |= Shorthand
 		value = p.node(Ident, word.start, word.end)
-		p.f.Nodes[value].Atom = word.atom
+		p.f.Nodes[value].first = Ref(word.atom)
 		if p.tok == Equal {
 			p.next()
 			value = p.done(AssignPattern, word.start, value, p.assign())

@@ -248,7 +248,7 @@ func (p *parser) block() Ref {
 	first, _ := p.statements(BraceR, false)
 	p.expect(BraceR)
 	r := p.done(Block, start)
-	p.f.Nodes[r].First = first
+	p.f.Nodes[r].first = first
 	return r
 }
 

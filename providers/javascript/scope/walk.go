@@ -82,7 +82,7 @@ func (w *walker) settle(s *Scope) {
 		ref := &w.t.References[u]
 		next := w.next[u]
 		n := w.f.At(ref.Node)
-		b := w.slot[n.Atom]
+		b := w.slot[n.Atom()]
 		if b != 0 && body != 0 && n.Start < body && w.onlyInBody(b, body) {
 			b = 0
 		}
@@ -116,7 +116,7 @@ func (w *walker) onlyInBody(b BindingID, body uint32) bool {
 
 func (w *walker) define(scope ID, ident parse.Ref, how Declaration) {
 	s := &w.t.Scopes[scope]
-	w.declarations = append(w.declarations, declaration{ident, w.f.At(ident).Atom, how, s.declared})
+	w.declarations = append(w.declarations, declaration{ident, w.f.At(ident).Atom(), how, s.declared})
 	s.declared = int32(len(w.declarations) - 1)
 }
 
@@ -157,7 +157,7 @@ func (w *walker) visit(r parse.Ref) {
 		w.use(r, Read)
 	case parse.Name, parse.PrivateName, parse.String, parse.Number, parse.Empty, parse.Chunk:
 	case parse.Dot:
-		w.visit(n.First)
+		w.visit(n.First())
 	case parse.Property:
 		w.property(r, n)
 	case parse.VarDecl:
@@ -167,13 +167,13 @@ func (w *walker) visit(r parse.Ref) {
 		if n.Op != parse.Equal {
 			use |= Read
 		}
-		w.target(n.First, use)
-		w.visit(f.Next(n.First))
+		w.target(n.First(), use)
+		w.visit(f.Next(n.First()))
 	case parse.Update:
-		if f.Kind(n.First) == parse.Ident {
-			w.use(n.First, Read|Write)
+		if f.Kind(n.First()) == parse.Ident {
+			w.use(n.First(), Read|Write)
 		} else {
-			w.visit(n.First)
+			w.visit(n.First())
 		}
 	case parse.Func, parse.FuncDecl, parse.Arrow:
 		w.function(r, n)
@@ -186,19 +186,19 @@ func (w *walker) visit(r parse.Ref) {
 	case parse.For, parse.ForIn, parse.ForOf:
 		w.loop(r, n)
 	case parse.Switch:
-		w.visit(n.First)
+		w.visit(n.First())
 		was := w.open(SwitchScope, r)
-		w.siblings(f.Next(n.First))
+		w.siblings(f.Next(n.First()))
 		w.shut(was)
 	case parse.Catch:
 		was := w.open(CatchScope, r)
-		w.pattern(n.First, CatchParameter, w.current, false)
-		w.visit(f.Next(n.First))
+		w.pattern(n.First(), CatchParameter, w.current, false)
+		w.visit(f.Next(n.First()))
 		w.shut(was)
 	case parse.With:
-		w.visit(n.First)
+		w.visit(n.First())
 		was := w.open(WithScope, r)
-		w.siblings(f.Next(n.First))
+		w.siblings(f.Next(n.First()))
 		w.shut(was)
 	case parse.Import:
 		w.imports(n)
@@ -206,7 +206,7 @@ func (w *walker) visit(r parse.Ref) {
 		w.exports(n)
 	case parse.ExportAll:
 	case parse.JSXAttribute:
-		w.siblings(f.Next(n.First))
+		w.siblings(f.Next(n.First()))
 	default:
 		w.kids(r)
 	}
@@ -214,9 +214,9 @@ func (w *walker) visit(r parse.Ref) {
 
 func (w *walker) property(r parse.Ref, n *parse.Node) {
 	if n.Flags&parse.Computed != 0 {
-		w.visit(n.First)
+		w.visit(n.First())
 	}
-	w.visit(w.f.Next(n.First))
+	w.visit(w.f.Next(n.First()))
 }
 
 // target visits what is assigned to: names in it are written.
@@ -227,17 +227,17 @@ func (w *walker) target(r parse.Ref, use Use) {
 	case parse.Ident:
 		w.use(r, use)
 	case parse.ArrayPattern, parse.ObjectPattern, parse.Rest:
-		for k := n.First; k != 0; k = f.Next(k) {
+		for k := n.First(); k != 0; k = f.Next(k) {
 			w.target(k, use)
 		}
 	case parse.Property:
 		if n.Flags&parse.Computed != 0 {
-			w.visit(n.First)
+			w.visit(n.First())
 		}
-		w.target(f.Next(n.First), use)
+		w.target(f.Next(n.First()), use)
 	case parse.AssignPattern:
-		w.target(n.First, use)
-		w.visit(f.Next(n.First))
+		w.target(n.First(), use)
+		w.visit(f.Next(n.First()))
 	default:
 		w.visit(r)
 	}
@@ -255,17 +255,17 @@ func (w *walker) pattern(r parse.Ref, how Declaration, scope ID, written bool) {
 			w.use(r, Write|Init)
 		}
 	case parse.ArrayPattern, parse.ObjectPattern, parse.Rest:
-		for k := n.First; k != 0; k = f.Next(k) {
+		for k := n.First(); k != 0; k = f.Next(k) {
 			w.pattern(k, how, scope, written)
 		}
 	case parse.Property:
 		if n.Flags&parse.Computed != 0 {
-			w.visit(n.First)
+			w.visit(n.First())
 		}
-		w.pattern(f.Next(n.First), how, scope, written)
+		w.pattern(f.Next(n.First()), how, scope, written)
 	case parse.AssignPattern:
-		w.pattern(n.First, how, scope, written || how == Parameter)
-		w.visit(f.Next(n.First))
+		w.pattern(n.First(), how, scope, written || how == Parameter)
+		w.visit(f.Next(n.First()))
 	case parse.Empty:
 	default:
 		w.visit(r)
@@ -298,7 +298,7 @@ func (w *walker) variables(r parse.Ref, each bool) {
 
 func (w *walker) function(r parse.Ref, n *parse.Node) {
 	f := w.f
-	name := n.First
+	name := n.First()
 	params := f.Next(name)
 	body := f.Next(params)
 	outer := w.current
@@ -332,7 +332,7 @@ func (w *walker) function(r parse.Ref, n *parse.Node) {
 
 func (w *walker) class(r parse.Ref, n *parse.Node) {
 	f := w.f
-	name := n.First
+	name := n.First()
 	super := f.Next(name)
 	named := f.Kind(name) == parse.Ident
 	if named && n.Kind == parse.ClassDecl {
@@ -364,10 +364,10 @@ func (w *walker) class(r parse.Ref, n *parse.Node) {
 func (w *walker) member(r parse.Ref) {
 	f := w.f
 	n := f.At(r)
-	value := f.Next(n.First)
+	value := f.Next(n.First())
 	w.siblings(f.Next(value)) // decorators
 	if n.Flags&parse.Computed != 0 {
-		w.visit(n.First)
+		w.visit(n.First())
 	}
 	if n.Flags&(parse.IsMethod|parse.Getter|parse.Setter) != 0 || f.Kind(value) == parse.Empty {
 		w.visit(value)
@@ -380,7 +380,7 @@ func (w *walker) member(r parse.Ref) {
 
 func (w *walker) loop(r parse.Ref, n *parse.Node) {
 	f := w.f
-	head := n.First
+	head := n.First()
 	was := w.current
 	if f.Kind(head) == parse.VarDecl && f.At(head).Op != parse.KeyVar {
 		w.open(ForScope, r)
@@ -401,7 +401,7 @@ func (w *walker) loop(r parse.Ref, n *parse.Node) {
 
 func (w *walker) imports(n *parse.Node) {
 	f := w.f
-	for k := f.Next(n.First); k != 0; k = f.Next(k) {
+	for k := f.Next(n.First()); k != 0; k = f.Next(k) {
 		switch f.Kind(k) {
 		case parse.ImportName:
 			w.define(w.current, f.Kid(k, 1), ImportName)
@@ -414,10 +414,10 @@ func (w *walker) imports(n *parse.Node) {
 // exports visits export {a, b as c}: without a source the names are uses.
 func (w *walker) exports(n *parse.Node) {
 	f := w.f
-	if f.Kind(n.First) != parse.Empty {
+	if f.Kind(n.First()) != parse.Empty {
 		return
 	}
-	for k := f.Next(n.First); k != 0; k = f.Next(k) {
+	for k := f.Next(n.First()); k != 0; k = f.Next(k) {
 		if f.Kind(k) == parse.ExportName && f.Kind(f.First(k)) == parse.Name {
 			w.use(f.First(k), Read)
 		}

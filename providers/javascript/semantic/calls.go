@@ -318,8 +318,8 @@ func (e *extractor) methods(class parse.Ref) map[string]parse.Ref {
 		if n.Kind != parse.Member || n.Flags&parse.IsMethod == 0 {
 			continue
 		}
-		if key, ok := e.KeyOf(n.First, n.Flags&parse.Computed != 0); ok {
-			m[key] = e.Next(n.First)
+		if key, ok := e.KeyOf(n.First(), n.Flags&parse.Computed != 0); ok {
+			m[key] = e.Next(n.First())
 		}
 	}
 	e.classes[class] = m

@@ -225,11 +225,11 @@ func (e *extractor) flow(r parse.Ref, to int32, how Relation, steps int) {
 			e.edge(how, s, to)
 			return
 		}
-		e.flow(n.First, to, how, steps-1)
+		e.flow(n.First(), to, how, steps-1)
 	case parse.Call, parse.New, parse.Tagged, parse.ImportCall:
 		e.edge(how, e.call(r), to)
 	case parse.Await:
-		e.flow(n.First, to, Awaits, steps-1)
+		e.flow(n.First(), to, Awaits, steps-1)
 	case parse.Func, parse.Arrow, parse.Class:
 		e.edge(how, e.functionOf(r), to)
 	case parse.String:
@@ -237,12 +237,12 @@ func (e *extractor) flow(r parse.Ref, to int32, how Relation, steps int) {
 			e.edge(how, e.node(Literal, e.span(r), e.literal(r)), to)
 		}
 	case parse.Template, parse.Logical, parse.Array:
-		for k := n.First; k != 0; k = e.Next(k) {
+		for k := n.First(); k != 0; k = e.Next(k) {
 			e.flow(k, to, how, steps-1)
 		}
 	case parse.Binary:
 		if n.Op == parse.Plus {
-			for k := n.First; k != 0; k = e.Next(k) {
+			for k := n.First(); k != 0; k = e.Next(k) {
 				e.flow(k, to, how, steps-1)
 			}
 		}
@@ -254,7 +254,7 @@ func (e *extractor) flow(r parse.Ref, to int32, how Relation, steps int) {
 	case parse.Assign:
 		e.flow(e.Kid(r, 1), to, how, steps-1)
 	case parse.Spread, parse.Yield:
-		e.flow(n.First, to, how, steps-1)
+		e.flow(n.First(), to, how, steps-1)
 	case parse.Object:
 		e.edge(how, e.object(r), to)
 	}
@@ -293,7 +293,7 @@ func (e *extractor) lead(r parse.Ref, to *strings.Builder, left *int) {
 	case n.Kind == parse.Chunk && n.End-n.Start <= maxLabel:
 		to.WriteString(e.ChunkValue(r))
 	case n.Kind == parse.Binary && n.Op == parse.Plus, n.Kind == parse.Template:
-		for k := n.First; k != 0; k = e.Next(k) {
+		for k := n.First(); k != 0; k = e.Next(k) {
 			e.lead(k, to, left)
 		}
 	default:
@@ -369,24 +369,24 @@ func (e *extractor) visit(r parse.Ref) {
 		e.owner = was
 		return
 	case parse.Declarator:
-		if value := e.Next(n.First); e.Kind(value) != parse.Empty {
-			e.bind(n.First, value, "", maxSteps)
+		if value := e.Next(n.First()); e.Kind(value) != parse.Empty {
+			e.bind(n.First(), value, "", maxSteps)
 		}
 	case parse.Assign:
 		e.assign(n)
 	case parse.Call, parse.New, parse.ImportCall:
 		if n.Kind == parse.Call {
-			e.getters(r, n.First)
+			e.getters(r, n.First())
 		}
 		e.call(r)
 	case parse.Return:
-		if e.Kind(n.First) != parse.Empty && e.function != 0 {
+		if e.Kind(n.First()) != parse.Empty && e.function != 0 {
 			site := e.node(Return, e.span(r), "")
-			e.flow(n.First, site, Flows, maxSteps)
+			e.flow(n.First(), site, Flows, maxSteps)
 			e.edge(Returns, site, e.functionOf(e.function))
 		}
 	case parse.Yield:
-		e.flow(n.First, e.functionOf(e.function), Returns, maxSteps)
+		e.flow(n.First(), e.functionOf(e.function), Returns, maxSteps)
 	case parse.Import:
 		e.imports(n)
 	case parse.ForIn, parse.ForOf:
@@ -436,15 +436,15 @@ func (e *extractor) class(r parse.Ref) {
 			continue
 		}
 		n := e.At(k)
-		name, ok := e.KeyOf(n.First, n.Flags&parse.Computed != 0)
-		value := e.Next(n.First)
+		name, ok := e.KeyOf(n.First(), n.Flags&parse.Computed != 0)
+		value := e.Next(n.First())
 		if !ok || e.Kind(value) == parse.Empty {
 			continue
 		}
 		key := slotKey{object: r, name: name}
 		s, there := e.slots[key]
 		if !there {
-			s = e.node(Slot, e.span(n.First), "this."+name)
+			s = e.node(Slot, e.span(n.First()), "this."+name)
 			e.slots[key] = s
 		}
 		e.edge(Property, e.functionOf(r), s)
@@ -516,7 +516,7 @@ func (e *extractor) bind(target, value parse.Ref, path string, steps int) {
 }
 
 func (e *extractor) assign(n *parse.Node) {
-	target, value := n.First, e.Next(n.First)
+	target, value := n.First(), e.Next(n.First())
 	switch e.Kind(target) {
 	case parse.Dot, parse.Index:
 		if name, ok := e.exported(target); ok {
@@ -553,7 +553,7 @@ func (e *extractor) handler(target, value parse.Ref) {
 
 // each relates what a loop goes over to its variable.
 func (e *extractor) each(n *parse.Node) {
-	head := n.First
+	head := n.First()
 	object := e.Next(head)
 	if e.Kind(head) == parse.VarDecl {
 		e.bind(e.First(e.First(head)), object, "", maxSteps)

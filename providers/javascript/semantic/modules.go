@@ -38,8 +38,8 @@ func (e *extractor) exportedObject(object parse.Ref) (bool, bool) {
 }
 
 func (e *extractor) imports(n *parse.Node) {
-	specifier := e.StringValue(n.First)
-	for k := e.Next(n.First); k != 0; k = e.Next(k) {
+	specifier := e.StringValue(n.First())
+	for k := e.Next(n.First()); k != 0; k = e.Next(k) {
 		local, name := e.First(k), ""
 		switch e.Kind(k) {
 		case parse.ImportName:
@@ -61,28 +61,28 @@ func (e *extractor) imports(n *parse.Node) {
 func (e *extractor) exports(r parse.Ref, n *parse.Node) {
 	switch n.Kind {
 	case parse.ExportNames:
-		for k := e.Next(n.First); k != 0; k = e.Next(k) {
+		for k := e.Next(n.First()); k != 0; k = e.Next(k) {
 			if e.Kind(k) != parse.ExportName {
 				continue
 			}
 			name, _ := e.KeyOf(e.Kid(k, 1), false)
-			if e.Kind(n.First) == parse.String {
+			if e.Kind(n.First()) == parse.String {
 				imported, _ := e.KeyOf(e.First(k), false)
-				e.unit.Reexports = append(e.unit.Reexports, Reexport{e.StringValue(n.First), imported, name})
+				e.unit.Reexports = append(e.unit.Reexports, Reexport{e.StringValue(n.First()), imported, name})
 				continue
 			}
 			e.export(k, name, e.First(k))
 		}
 	case parse.ExportAll:
 		name := "*"
-		if k := e.Next(n.First); e.Kind(k) != parse.Empty {
+		if k := e.Next(n.First()); e.Kind(k) != parse.Empty {
 			name, _ = e.KeyOf(k, false)
 		}
-		e.unit.Reexports = append(e.unit.Reexports, Reexport{e.StringValue(n.First), "*", name})
+		e.unit.Reexports = append(e.unit.Reexports, Reexport{e.StringValue(n.First()), "*", name})
 	case parse.ExportDef:
-		e.export(r, "default", n.First)
+		e.export(r, "default", n.First())
 	case parse.ExportDecl:
-		d := n.First
+		d := n.First()
 		switch e.Kind(d) {
 		case parse.FuncDecl, parse.ClassDecl:
 			e.exportBinding(e.First(d))

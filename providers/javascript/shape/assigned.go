@@ -27,12 +27,12 @@ func (r *Reader) assignments() map[scope.BindingID][]assignment {
 	f := r.File
 	for i := range f.Nodes {
 		n := &f.Nodes[i]
-		if n.Kind != parse.Assign || n.Op != parse.Equal || f.Kind(n.First) != parse.Dot && f.Kind(n.First) != parse.Index {
+		if n.Kind != parse.Assign || n.Op != parse.Equal || f.Kind(n.First()) != parse.Dot && f.Kind(n.First()) != parse.Index {
 			continue
 		}
-		a := assignment{value: f.Next(n.First)}
-		a.name, _ = f.PropertyOf(n.First)
-		object := f.First(n.First)
+		a := assignment{value: f.Next(n.First())}
+		a.name, _ = f.PropertyOf(n.First())
+		object := f.First(n.First())
 		if f.Kind(object) == parse.Dot && f.NameOf(f.Kid(object, 1)) == "prototype" {
 			a.prototype = true
 			object = f.First(object)

@@ -97,7 +97,7 @@ func (r *Reader) value(v parse.Ref, depth int) object {
 	case parse.Sequence:
 		return r.value(f.Last(v), depth)
 	case parse.Await:
-		return r.value(n.First, depth-1)
+		return r.value(n.First(), depth-1)
 	case parse.Cond:
 		return object{"kind": "one-of", "variants": r.list([]object{r.value(f.Kid(v, 1), depth-1), r.value(f.Kid(v, 2), depth-1)})}
 	case parse.Call:
@@ -153,8 +153,8 @@ func (r *Reader) unary(v parse.Ref, n *parse.Node) object {
 	case "void 0":
 		return undefined
 	}
-	if f.Kind(n.First) == parse.Number && n.Op == parse.Minus {
-		return object{"kind": "number", "value": "-" + f.Text(n.First)}
+	if f.Kind(n.First()) == parse.Number && n.Op == parse.Minus {
+		return object{"kind": "number", "value": "-" + f.Text(n.First())}
 	}
 	return unknown
 }
@@ -317,10 +317,10 @@ func (r *Reader) returns(fn parse.Ref, depth int) (out []object, all bool) {
 		queue = append(queue, f.Next(k))
 		switch n := f.At(k); {
 		case n.Kind == parse.Return:
-			take(n.First)
+			take(n.First())
 		case n.Kind.IsFunction(), n.Kind == parse.Class, n.Kind == parse.ClassDecl:
 		default:
-			queue = append(queue, n.First)
+			queue = append(queue, n.First())
 		}
 	}
 	return out, all && len(queue) == 0

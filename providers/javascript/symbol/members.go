@@ -47,14 +47,14 @@ func (n *Namer) grows(target parse.Ref) {
 // fills notes a call that may fill an enumeration.
 func (n *Namer) fills(r parse.Ref, node *parse.Node) {
 	f := n.f
-	if first := f.Next(node.First); f.Kind(node.First) == parse.Ident && f.Kind(first) == parse.Ident && f.Kind(f.Next(first)) == parse.Object {
-		n.filledBy(first, node.First)
+	if first := f.Next(node.First()); f.Kind(node.First()) == parse.Ident && f.Kind(first) == parse.Ident && f.Kind(f.Next(first)) == parse.Object {
+		n.filledBy(first, node.First())
 		return
 	}
-	if !f.Kind(node.First).IsFunction() {
+	if !f.Kind(node.First()).IsFunction() {
 		return
 	}
-	parameter, arg := f.First(f.Kid(node.First, 1)), f.Next(node.First)
+	parameter, arg := f.First(f.Kid(node.First(), 1)), f.Next(node.First())
 	if f.Kind(parameter) != parse.Ident || arg == 0 || f.Next(arg) != 0 || n.t.Of[parameter] == 0 {
 		return
 	}

@@ -76,27 +76,27 @@ func (n *Namer) collect() {
 		node := &f.Nodes[i]
 		switch node.Kind {
 		case parse.Declarator:
-			value := f.Next(node.First)
+			value := f.Next(node.First())
 			if value != 0 && f.Kind(value) != parse.Empty {
-				n.bind(node.First, value, "", 0)
+				n.bind(node.First(), value, "", 0)
 			}
 		case parse.Assign:
 			if node.Op == parse.Equal {
-				n.bind(node.First, f.Next(node.First), "", 0)
+				n.bind(node.First(), f.Next(node.First()), "", 0)
 			}
-			n.grows(node.First)
+			n.grows(node.First())
 		case parse.Call:
 			n.fills(parse.Ref(i), node)
 		case parse.ClassDecl:
-			if f.Kind(node.First) == parse.Ident {
+			if f.Kind(node.First()) == parse.Ident {
 				if n.classes == nil {
 					n.classes = map[parse.Ref]parse.Ref{}
 				}
-				n.classes[node.First] = parse.Ref(i)
+				n.classes[node.First()] = parse.Ref(i)
 			}
 		case parse.Import:
-			for k := f.Next(node.First); k != 0; k = f.Next(k) {
-				n.imported(k, node.First)
+			for k := f.Next(node.First()); k != 0; k = f.Next(k) {
+				n.imported(k, node.First())
 			}
 		}
 	}
@@ -191,7 +191,7 @@ func (n *Namer) path(r parse.Ref, hops int) string {
 		if !ok {
 			return ""
 		}
-		return n.member(n.path(node.First, hops-1), name)
+		return n.member(n.path(node.First(), hops-1), name)
 	case parse.Call:
 		if module, ok := n.required(r); ok {
 			return module
@@ -201,9 +201,9 @@ func (n *Namer) path(r parse.Ref, hops int) string {
 		}
 		return Unknown
 	case parse.Await:
-		return n.path(node.First, hops-1)
+		return n.path(node.First(), hops-1)
 	case parse.ImportCall:
-		if s, ok := f.Constant(node.First); ok {
+		if s, ok := f.Constant(node.First()); ok {
 			return Module(s)
 		}
 		return Unknown
@@ -279,14 +279,14 @@ func (n *Namer) helpers() []parse.Ref {
 		switch node.Kind {
 		case parse.FuncDecl:
 		case parse.Declarator:
-			if value := f.Next(node.First); !f.Kind(value).IsFunction() || f.Kind(node.First) != parse.Ident {
+			if value := f.Next(node.First()); !f.Kind(value).IsFunction() || f.Kind(node.First()) != parse.Ident {
 				continue
 			}
 		default:
 			continue
 		}
 		if text := f.Src[node.Start:node.End]; strings.Contains(text, "default") && (strings.Contains(text, "__esModule") || strings.Contains(text, "Symbol.toStringTag")) {
-			n.interop = append(n.interop, node.First)
+			n.interop = append(n.interop, node.First())
 		}
 	}
 	slices.Sort(n.interop)

@@ -10,11 +10,11 @@
 //
 // # Method
 //
-// One walk over the tree collects, for every scope, what it declares and which
-// identifiers are used in it. When the walk leaves a scope, uses that its
-// declarations satisfy are settled, and the others pass to the scope around it.
-// A table by atom makes each of these steps constant, so the cost is the number
-// of identifiers times the depth at which they are settled.
+// One walk over the tree collects, for every scope, what it declares, and the uses
+// of names in the order in which they stand. Then one pass over the uses enters and
+// leaves scopes as they come: a table by atom holds the innermost binding of each
+// name, and each binding the one that it hides. So the cost is that of the text,
+// however deep scopes nest.
 package scope
 
 import "rea/providers/javascript/parse"
@@ -51,7 +51,8 @@ type Scope struct {
 	First  BindingID // its bindings are First up to First+Count
 	Count  int32
 
-	declared, used int32 // heads of lists, 0 for none
+	declared int32 // head of a list, 0 for none
+	depth    int32 // scopes around
 }
 
 // Declaration says how a binding came to be.
@@ -97,10 +98,17 @@ const (
 // A Reference is a use of a name.
 type Reference struct {
 	Node    parse.Ref
-	Scope   ID
 	Binding BindingID // 0 where the name is global or unknown
-	Use     Use
+	where   uint32    // scope and use
 }
+
+const useBits = 3
+
+// Scope in which the name is used.
+func (r *Reference) Scope() ID { return ID(r.where >> useBits) }
+
+// Use that is made of the name.
+func (r *Reference) Use() Use { return Use(r.where & (1<<useBits - 1)) }
 
 // A Table is the scopes of a file.
 type Table struct {
@@ -141,11 +149,13 @@ func Resolve(f *parse.File) *Table {
 			Of:         make([]BindingID, len(f.Nodes)),
 		},
 		declarations: make([]declaration, 1, 1+idents/3),
-		next:         make([]int32, 1, 1+idents),
 		slot:         make([]BindingID, len(f.Atoms)),
 	}
 	w.t.Scopes = append(w.t.Scopes, Scope{Kind: File, Node: f.Root})
+	w.variable = append(w.variable, 0)
 	w.kids(f.Root)
 	w.close()
+	w.declarations = nil
+	settle(f, w.t, w.slot)
 	return w.t
 }

@@ -14,24 +14,35 @@ type walker struct {
 	f            *parse.File
 	t            *Table
 	declarations []declaration
-	next         []int32     // reference of the same scope, by reference
 	slot         []BindingID // by atom, of the scope that is being closed
 	current      ID
+	variable     []ID // scopes around, the current one included, in which var declares
 }
 
 func (w *walker) open(kind Kind, node parse.Ref) ID {
 	was := w.current
-	w.t.Scopes = append(w.t.Scopes, Scope{Kind: kind, Node: node, Parent: was})
+	w.t.Scopes = append(w.t.Scopes, Scope{Kind: kind, Node: node, Parent: was, depth: w.t.Scopes[was].depth + 1})
 	w.current = ID(len(w.t.Scopes) - 1)
+	if kind.variable() {
+		w.variable = append(w.variable, w.current)
+	}
 	return was
 }
 
 func (w *walker) shut(was ID) {
 	w.close()
+	if w.t.Scopes[w.current].Kind.variable() {
+		w.variable = w.variable[:len(w.variable)-1]
+	}
 	w.current = was
 }
 
-// close makes the bindings of the current scope and settles what it can.
+// variable reports whether var declares in scopes of a kind.
+func (k Kind) variable() bool {
+	return k == File || k == Function || k == FieldScope || k == StaticScope
+}
+
+// close makes the bindings of the current scope.
 func (w *walker) close() {
 	s := &w.t.Scopes[w.current]
 	s.First = BindingID(len(w.t.Bindings))
@@ -46,7 +57,6 @@ func (w *walker) close() {
 		w.declare(&w.declarations[d])
 	}
 	s.Count = int32(len(w.t.Bindings)) - int32(s.First)
-	w.settle(s)
 	for i := s.First; i < s.First+BindingID(s.Count); i++ {
 		w.slot[w.t.Bindings[i].Atom] = 0
 	}
@@ -72,48 +82,6 @@ func (w *walker) declare(d *declaration) {
 	}
 }
 
-// settle resolves the uses of s and passes on the others.
-func (w *walker) settle(s *Scope) {
-	body := uint32(0) // where the body of a function begins
-	if s.Kind == Function {
-		body = w.f.At(w.f.Kid(s.Node, 2)).Start
-	}
-	for u := s.used; u != 0; {
-		ref := &w.t.References[u]
-		next := w.next[u]
-		n := w.f.At(ref.Node)
-		b := w.slot[n.Atom()]
-		if b != 0 && body != 0 && n.Start < body && w.onlyInBody(b, body) {
-			b = 0
-		}
-		switch {
-		case s.Kind == WithScope:
-			// Whether the object has the name can't be known.
-		case b != 0:
-			ref.Binding = b
-			w.t.Of[ref.Node] = b
-			if ref.Use&Read != 0 {
-				w.t.Bindings[b].Reads++
-			}
-			if ref.Use&Write != 0 {
-				w.t.Bindings[b].Writes++
-			}
-		case w.current != 0:
-			parent := &w.t.Scopes[s.Parent]
-			w.next[u], parent.used = parent.used, u
-		}
-		u = next
-	}
-	s.used = 0
-}
-
-// onlyInBody reports whether a binding of a function is declared in its body
-// alone, so that default values do not see it.
-func (w *walker) onlyInBody(b BindingID, body uint32) bool {
-	binding := &w.t.Bindings[b]
-	return binding.How != Arguments && binding.Decl != 0 && w.f.At(binding.Decl).Start >= body
-}
-
 func (w *walker) define(scope ID, ident parse.Ref, how Declaration) {
 	s := &w.t.Scopes[scope]
 	w.declarations = append(w.declarations, declaration{ident, w.f.At(ident).Atom(), how, s.declared})
@@ -121,21 +89,11 @@ func (w *walker) define(scope ID, ident parse.Ref, how Declaration) {
 }
 
 func (w *walker) use(ident parse.Ref, use Use) {
-	s := &w.t.Scopes[w.current]
-	w.t.References = append(w.t.References, Reference{Node: ident, Scope: w.current, Use: use})
-	w.next = append(w.next, s.used)
-	s.used = int32(len(w.t.References) - 1)
+	w.t.References = append(w.t.References, Reference{Node: ident, where: uint32(w.current)<<useBits | uint32(use)})
 }
 
 // variableScope is where var declares.
-func (w *walker) variableScope() ID {
-	for id := w.current; ; id = w.t.Scopes[id].Parent {
-		switch w.t.Scopes[id].Kind {
-		case File, Function, FieldScope, StaticScope:
-			return id
-		}
-	}
-}
+func (w *walker) variableScope() ID { return w.variable[len(w.variable)-1] }
 
 func (w *walker) kids(r parse.Ref) {
 	for k := w.f.First(r); k != 0; k = w.f.Next(k) {

@@ -585,7 +585,7 @@ func (e *extractor) captures() {
 		case scope.FunctionDecl, scope.ClassDecl, scope.ImportName, scope.FunctionSelf, scope.ClassSelf, scope.Arguments:
 			continue
 		}
-		from, to := around[v.Scope], around[ref.Scope]
+		from, to := around[v.Scope], around[ref.Scope()]
 		if from == to || to == 0 || from == 0 { // what the file declares is there for all
 			continue
 		}

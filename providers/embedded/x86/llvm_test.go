@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"debug/elf"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -25,8 +24,8 @@ func TestLLVM(t *testing.T) {
 	if tool == "" {
 		t.Skip("llvm-objdump is not installed")
 	}
-	for _, path := range libraries(t) {
-		t.Run(filepath.Base(path), func(t *testing.T) {
+	for _, path := range programs(t, elf.EM_X86_64) {
+		t.Run(path, func(t *testing.T) {
 			t.Parallel()
 			f, err := elf.Open(path)
 			if err != nil {

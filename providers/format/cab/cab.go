@@ -1,5 +1,5 @@
-// Package cab reads Microsoft cabinets that are stored or compressed with
-// MSZIP. [MS-CAB]
+// Package cab reads Microsoft cabinets that are stored or compressed with MSZIP,
+// Quantum or LZX. [MS-CAB]
 package cab
 
 import (

@@ -18,11 +18,16 @@ var (
 
 func read(t testing.TB, data []byte) ([]containertest.Entry, *cab.Reader) {
 	t.Helper()
+	return readUpTo(t, data, 1<<20)
+}
+
+func readUpTo(t testing.TB, data []byte, most int64) ([]containertest.Entry, *cab.Reader) {
+	t.Helper()
 	r, err := cab.Open(containertest.Source(data))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return containertest.Drain(t, r, 1<<20), r
+	return containertest.Drain(t, r, most), r
 }
 
 func TestContent(t *testing.T) {
@@ -55,7 +60,8 @@ func TestLies(t *testing.T) {
 		{"offset", func(b []byte) { b[first+6] = 1 }, container.Corrupt},
 		{"folder", func(b []byte) { b[first+8] = 9 }, container.Corrupt},
 		{"next volume", func(b []byte) { b[first+8], b[first+9] = 0xfe, 0xff }, container.Absent},
-		{"method", func(b []byte) { b[36+6] = 3 }, container.Unsupported},
+		{"method", func(b []byte) { b[36+6] = 4 }, container.Unsupported},
+		{"history", func(b []byte) { b[36+6] = 3 }, container.Corrupt},
 		{"data", func(b []byte) { b[block+20] ^= 1 }, container.Corrupt},
 		{"block", func(b []byte) { b[block+6] = 0; b[block+7] = 0; clear(b[block : block+4]) }, container.Absent},
 	} {
@@ -90,5 +96,12 @@ func TestDamage(t *testing.T) {
 }
 
 func FuzzOpen(f *testing.F) {
-	containertest.Fuzz(f, open, containertest.File(f, files[0]), containertest.File(f, files[1]))
+	seeds := [][]byte{containertest.File(f, files[0]), containertest.File(f, files[1])}
+	text := bytes.Repeat([]byte("one and another, and the first one again; \xe8\x01\x02\x00\x00"), 20)
+	for i, chunks := range [][][]byte{
+		lzx(text, 15, true, []int{1}, []int{1 << 20}), lzx(text, 21, false, []int{2, 3}, []int{333}), lzx(text, 16, true, []int{3, 1}, []int{101}), quantum(text, 12),
+	} {
+		seeds = append(seeds, cabinet([]uint16{3 | 15<<8, 3 | 21<<8, 3 | 16<<8, 2 | 12<<8}[i], chunks, []int{len(text)}, "a"))
+	}
+	containertest.Fuzz(f, open, seeds...)
 }

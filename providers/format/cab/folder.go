@@ -14,9 +14,10 @@ type stream struct {
 	folder  *folder
 	at      int64 // of the next block
 	block   int
-	given   int64  // offset in the folder of what is left of out
-	out     []byte // decoded and not yet given
-	history []byte // of the block before
+	given   int64   // offset in the folder of what is left of out
+	out     []byte  // decoded and not yet given
+	history []byte  // of the block before
+	decoder decoder // of LZX or Quantum
 	failed  error
 }
 
@@ -107,6 +108,8 @@ func (s *stream) next() error {
 		return nil
 	case 1:
 		return s.mszip(data, size)
+	case 2, 3:
+		return s.continued(data, size)
 	}
 	return container.Errorf("cab", container.Unsupported, "compression %s is not read", s.folder.name())
 }
@@ -122,6 +125,29 @@ func (s *stream) mszip(data []byte, size int) error {
 		return &container.Error{Format: "cab", Kind: container.Corrupt, What: fmt.Sprintf("block %d is damaged", s.block-1), Offset: s.at, Err: err}
 	}
 	s.out, s.history = out, out
+	return nil
+}
+
+type decoder interface {
+	Next(chunk []byte, size int) ([]byte, error)
+}
+
+// continued decodes a block that goes on where the one before ended.
+func (s *stream) continued(data []byte, size int) (err error) {
+	if s.decoder == nil {
+		bits := int(s.folder.method >> 8 & 31)
+		if s.folder.method&15 == 2 {
+			s.decoder, err = codec.NewQuantum(bits)
+		} else {
+			s.decoder, err = codec.NewLZX(bits)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if s.out, err = s.decoder.Next(data, size); err != nil {
+		return &container.Error{Format: "cab", Kind: container.Corrupt, What: fmt.Sprintf("block %d is damaged", s.block-1), Offset: s.at, Err: err}
+	}
 	return nil
 }
 

@@ -29,17 +29,21 @@ func (a *analysis) settleFacts() error {
 			for i := range list {
 				if f := &list[i]; f.Pending() {
 					if text, ok := s.text(place{file, part}, f.Pieces, f.Kind == facts.Endpoint, maxHops); ok {
-						f.Settle(text)
+						f.Settle(text, byConstant)
 					}
 				}
 			}
 		}
 	}
+	s.callers()
 	for _, u := range a.units { // all that is needed of them is in the facts
 		if u != nil {
 			for part := range u.parts {
 				exposedChannels(u.parts[part].facts)
-				u.parts[part].constants = nil
+				u.parts[part].constants, u.parts[part].calls = nil, nil
+				for i := range u.parts[part].globals {
+					u.parts[part].globals[i].Texts = facts.Texts{}
+				}
 			}
 		}
 	}
@@ -272,13 +276,19 @@ func (s *settling) one(list []*facts.Constant, of func(*facts.Constant) (string,
 	return found, true
 }
 
+// Why names are known that do not stand where they are used.
+const (
+	byConstant = "its name has a constant of another module"
+	byCaller   = "a function that another part of the application calls with it hands it on"
+)
+
 // nameSource is how the name of a fact is known.
-func nameSource(dynamic, fromConstants bool, reason string) graph.Source {
+func nameSource(dynamic bool, why, reason string) graph.Source {
 	switch {
 	case dynamic:
 		return unknown(fromSyntax, reason)
-	case fromConstants:
-		return inferred(fromSyntax, model.ApplicationProvenanceConfidenceHigh, "its name has a constant of another module")
+	case why != "":
+		return inferred(fromSyntax, model.ApplicationProvenanceConfidenceHigh, why)
 	}
 	return fromSyntax
 }

@@ -19,7 +19,7 @@ type operation struct {
 	at              *int64
 	via             string
 	dynamic         bool
-	inferred        bool // its channel has constants of other modules
+	inferred        string // why its channel is known, "" where it stands at the place
 	order           int
 }
 
@@ -120,7 +120,11 @@ func (a *analysis) drawChannel(id, name, direction string, operations []*operati
 			senders++
 		}
 	}
-	how := nameSource(false, !slices.ContainsFunc(operations, func(o *operation) bool { return !o.inferred }), "")
+	why := operations[0].inferred
+	if slices.ContainsFunc(operations, func(o *operation) bool { return o.inferred == "" }) {
+		why = ""
+	}
+	how := nameSource(false, why, "")
 	node := a.b.Node(model.ApplicationNodeKindIpcChannel, graph.Local(id), name, a.b.From(how), nil,
 		graph.Properties{"direction": direction, "senders": senders, "handlers": handlers})
 	overall := ""

@@ -51,6 +51,7 @@ type part struct {
 	constants []facts.Constant
 	shapes    jsontext.Value // of exports, by name; nil for none
 	globals   []facts.Global
+	calls     []facts.Call // until facts of all files were settled
 }
 
 // A print is what a part is recognized by.
@@ -210,6 +211,10 @@ func (u *unit) divide(found *facts.Found) {
 	for _, v := range found.Globals {
 		p := at(v.At)
 		p.globals = append(p.globals, v)
+	}
+	for _, v := range found.Calls {
+		p := at(v.At)
+		p.calls = append(p.calls, v)
 	}
 	for _, v := range found.Exports {
 		p := at(v.At)

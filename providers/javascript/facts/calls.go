@@ -46,6 +46,10 @@ var readers = map[string]func(*extractor, *call){
 	"handle":                      message,
 	"handleOnce":                  message,
 	"removeHandler":               nil,
+	"prependListener":             message,
+	"reply":                       message,
+	"sendTo":                      message,
+	"sendToFrame":                 message,
 	"send":                        message,
 	"sendSync":                    message,
 	"sendToHost":                  message,
@@ -125,7 +129,7 @@ func (e *extractor) call(r parse.Ref, n *parse.Node) {
 	e.defines(r, n)
 	f := e.f
 	callee := n.First()
-	e.global(r, callee)
+	e.outside(r, callee)
 	name := ""
 	switch f.Kind(callee) {
 	case parse.Ident:
@@ -336,38 +340,4 @@ func worklets(e *extractor, c *call) {
 	if c.n > 0 && strings.Contains(c.path, "orklet.") {
 		e.located(Worker, c.args[0], c.path, c.r, Value{"worklet", true})
 	}
-}
-
-// maxGlobals bounds the calls of globals kept of one file.
-const maxGlobals = 20_000
-
-// global keeps calls as files.open(…) and window.files.open(…), where files is
-// declared nowhere.
-func (e *extractor) global(r, callee parse.Ref) {
-	f := e.f
-	if f.Kind(callee) != parse.Dot || len(e.out.Globals) >= maxGlobals {
-		return
-	}
-	root := f.First(callee)
-	for steps := 0; f.Kind(root) == parse.Dot && steps < 6; steps++ {
-		root = f.First(root)
-	}
-	if f.Kind(root) != parse.Ident || e.Scopes.Of[root] != 0 || hosted(f.NameOf(root)) {
-		return
-	}
-	name, member, ok := strings.Cut(e.Names.Path(callee), ".")
-	if ok && name != symbol.Unknown && !hosted(name) {
-		e.out.Globals = append(e.out.Globals, Global{name, member, e.span(r)})
-	}
-}
-
-// hosted reports whether a global is there in every program.
-func hosted(name string) bool {
-	switch name {
-	case "console", "Object", "Array", "Math", "JSON", "Promise", "Reflect", "String", "Number", "Symbol", "Date", "document", "process",
-		"Buffer", "module", "exports", "require", "performance", "navigator", "location", "history", "localStorage", "sessionStorage",
-		"Error", "Map", "Set", "WeakMap", "Function", "RegExp", "Intl", "URL", "crypto", "Proxy", "Atomics", "BigInt", "ArrayBuffer", "Uint8Array":
-		return true
-	}
-	return false
 }

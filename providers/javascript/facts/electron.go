@@ -9,54 +9,6 @@ import (
 	"rea/providers/javascript/symbol"
 )
 
-// Directions of a message.
-const (
-	toMain     = "renderer-to-main"
-	toRenderer = "main-to-renderer"
-)
-
-// message reads operations on IPC channels.
-func message(e *extractor, c *call) {
-	receiver := strings.TrimSuffix(c.path, "."+c.name)
-	operation, direction, role := "", "", ""
-	switch {
-	case c.name == "handle" && symbol.Ends(receiver, "protocol"):
-		protocols(e, c)
-		return
-	case symbol.Ends(receiver, "electron.app") && (c.name == "on" || c.name == "once"):
-		deepLink(e, c)
-		return
-	case symbol.Ends(receiver, "ipcMain"):
-		direction, role = toMain, "handler"
-		switch c.name {
-		case "handle", "handleOnce":
-			operation = "handle"
-		case "on", "once", "addListener":
-			operation = "listen"
-		}
-	case symbol.Ends(receiver, "ipcRenderer"):
-		role = "sender"
-		direction = toMain
-		switch c.name {
-		case "invoke":
-			operation = "invoke"
-		case "send", "sendSync", "sendToHost", "postMessage":
-			operation = "send"
-		case "on", "once", "addListener":
-			operation, direction, role = "listen", toRenderer, "handler"
-		}
-	case symbol.Ends(receiver, "webContents") || symbol.Ends(receiver, "mainFrame") || receiver == "?.sender" || strings.HasSuffix(receiver, ".sender"):
-		if c.name == "send" || c.name == "postMessage" {
-			operation, direction, role = "send", toRenderer, "sender"
-		}
-	}
-	if operation == "" || c.n == 0 {
-		return
-	}
-	e.named(Message, c.args[0], c.path, c.r,
-		Value{"operation", operation}, Value{"direction", direction}, Value{"side", role}, Value{"method", c.name})
-}
-
 // protocols reads schemes that a program answers or asks to be opened with.
 func protocols(e *extractor, c *call) {
 	if c.n == 0 {

@@ -60,11 +60,14 @@ type Fact struct {
 	// Pieces are what the name of a Dynamic fact is put together of where modules that
 	// are loaded have parts of it; see Settle.
 	Pieces []Piece
-	// Inferred: the name has values that other modules export.
-	Inferred bool
+	// Inferred is why the name is one though it does not stand where it is used, "" for
+	// those that do.
+	Inferred string
 	At       parse.Span
-	Within   parse.Span // of what an API is made of, which may stand elsewhere
-	Details  []Value
+	// Wrapper is the function whose callers choose the name of a Dynamic fact, or nil.
+	Wrapper *Wrapper
+	Within  parse.Span // of what an API is made of, which may stand elsewhere
+	Details []Value
 }
 
 // An ImportKind says how a module asks for another.
@@ -120,14 +123,7 @@ type Found struct {
 	Globals []Global
 	// Constants are the values of exports that are texts, or values of other modules.
 	Constants []Constant
-}
-
-// A Global is a call of a member of a global that the language and its hosts do
-// not have: something that another program put there.
-type Global struct {
-	Name   string // of the global
-	Member string // path below it
-	At     parse.Span
+	Calls     []Call
 }
 
 // Extract reads a program.
@@ -136,6 +132,7 @@ func Extract(p *Program) *Found {
 	for i := range e.f.Nodes {
 		e.node(parse.Ref(i), &e.f.Nodes[i])
 	}
+	e.wrappers()
 	e.constants()
 	for i := range e.out.Facts {
 		e.out.Facts[i].clean()
@@ -174,6 +171,7 @@ type extractor struct {
 	// grown are the variables whose values are given members after they were made,
 	// nil until it was looked for them.
 	grown map[scope.BindingID]bool
+	uses  map[scope.BindingID][]parse.Ref // that read, nil until they were asked for
 }
 
 func (e *extractor) span(r parse.Ref) parse.Span {

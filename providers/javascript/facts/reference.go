@@ -229,7 +229,7 @@ func (f *Fact) Pending() bool { return len(f.Pieces) > 0 }
 
 // Settle gives a fact its name, once the values of other modules in it are known.
 // Parts that are not stand as {} in it.
-func (f *Fact) Settle(text string) {
+func (f *Fact) Settle(text, why string) {
 	if f.Kind == Endpoint {
 		clean, ok := kept(text)
 		if !ok || clean == "" {
@@ -237,7 +237,7 @@ func (f *Fact) Settle(text string) {
 		}
 		text = clean
 	}
-	f.Name, f.Dynamic, f.Inferred = text, false, true
+	f.Name, f.Dynamic, f.Inferred = text, false, why
 	f.clean()
 }
 

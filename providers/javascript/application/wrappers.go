@@ -1,0 +1,128 @@
+package application
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"rea/providers/javascript/facts"
+)
+
+// A wrapped fact is one whose name is chosen by the callers of a function.
+type wrapped struct {
+	at   place
+	fact facts.Fact
+}
+
+// callers adds the facts that calls of wrappers in other modules and pages are: of
+// functions that modules export, and of members of exposed APIs.
+func (s *settling) callers() {
+	exported, members := map[string][]wrapped{}, map[string][]wrapped{}
+	for file, u := range s.units {
+		if u == nil {
+			continue
+		}
+		for part := range u.parts {
+			list := u.parts[part].facts
+			for i := range list {
+				f := &list[i]
+				if f.Wrapper == nil || !f.Dynamic {
+					continue
+				}
+				w := wrapped{place{file, part}, *f}
+				if f.Wrapper.Export != nil {
+					key := wrapperKey(w.at, f.Wrapper.Export)
+					exported[key] = append(exported[key], w)
+				}
+				for k := range list {
+					if api := &list[k]; f.Wrapper.Member != "" && api.Kind == facts.BridgeAPI && !api.Dynamic && api.Within == f.Wrapper.Object {
+						key := api.Name + "." + f.Wrapper.Member
+						members[key] = append(members[key], w)
+					}
+				}
+			}
+		}
+	}
+	if len(exported)+len(members) == 0 {
+		return
+	}
+	for file, u := range s.units {
+		if u == nil {
+			continue
+		}
+		for part := range u.parts {
+			p, at := &u.parts[part], place{file, part}
+			before := len(p.facts)
+			for i := range p.calls {
+				c := &p.calls[i]
+				s.steps = 0
+				s.add(at, s.wrappers(at, c.From, exported, maxHops), c.Texts, facts.Fact{At: c.At})
+			}
+			for i := range p.globals {
+				g := &p.globals[i]
+				s.add(at, members[g.Name+"."+g.Member], g.Texts, facts.Fact{At: g.At})
+			}
+			if len(p.facts) > before {
+				slices.SortStableFunc(p.facts, func(x, y facts.Fact) int {
+					return cmp.Or(cmp.Compare(x.At.Start, y.At.Start), cmp.Compare(x.At.End, y.At.End))
+				})
+			}
+		}
+	}
+}
+
+func wrapperKey(at place, path []string) string {
+	return itoa(at.file) + separator + itoa(at.part) + separator + strings.Join(path, separator)
+}
+
+// wrappers are those that a reference means.
+func (s *settling) wrappers(from place, r *facts.Reference, exported map[string][]wrapped, hops int) []wrapped {
+	if s.steps++; s.steps > maxSteps || hops <= 0 || len(exported) == 0 {
+		return nil
+	}
+	for _, to := range s.loads(from, r) {
+		if list := exported[wrapperKey(to, r.Path)]; list != nil {
+			return list
+		}
+		if len(r.Path) > 1 && r.Path[0] == "default" {
+			if list := exported[wrapperKey(to, r.Path[1:])]; list != nil {
+				return list
+			}
+		}
+		t := s.table(to)
+		for n := len(r.Path); n >= 0; n-- {
+			for _, key := range []string{strings.Join(r.Path[:n], separator), strings.Join(append(slices.Clone(r.Path[:n]), "*"), separator)} {
+				for _, c := range t[key] {
+					if c.From == nil || c.From.Own {
+						continue
+					}
+					inner := *c.From
+					inner.Path = append(slices.Clone(inner.Path), r.Path[n:]...)
+					if list := s.wrappers(to, &inner, exported, hops-1); list != nil {
+						return list
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// add gives a part the facts that a call of wrappers is.
+func (s *settling) add(at place, list []wrapped, texts facts.Texts, f facts.Fact) {
+	for i := range list {
+		w := &list[i]
+		n := w.fact.Wrapper.Parameter
+		if n >= len(texts) || texts[n] == nil {
+			continue
+		}
+		name, ok := s.text(at, texts[n], false, maxHops)
+		if !ok {
+			continue
+		}
+		f.Kind, f.Via, f.Details = w.fact.Kind, w.fact.Via, slices.Clone(w.fact.Details)
+		f.Settle(name, byCaller)
+		p := &s.units[at.file].parts[at.part]
+		p.facts = append(p.facts, f)
+	}
+}

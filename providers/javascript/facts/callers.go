@@ -1,0 +1,197 @@
+package facts
+
+import (
+	"strings"
+
+	"rea/providers/javascript/parse"
+	"rea/providers/javascript/scope"
+	"rea/providers/javascript/symbol"
+)
+
+// A Global is a call of a member of a global that the language and its hosts do
+// not have: something that another program put there.
+type Global struct {
+	Name   string // of the global
+	Member string // path below it
+	Texts  Texts
+	At     parse.Span
+}
+
+// A Call is one of what a module exports, with a text among its arguments.
+type Call struct {
+	From  *Reference
+	Texts Texts
+	At    parse.Span
+}
+
+// Texts are the first arguments of a call: what each is put together of, nil where
+// that is not known.
+type Texts [3][]Piece
+
+const (
+	// maxGlobals bounds the calls of globals kept of one file, and those of exports.
+	maxGlobals = 20_000
+	// maxArgument bounds the text of an argument that is kept.
+	maxArgument = 200
+)
+
+// texts reads the arguments of a call.
+func (e *extractor) texts(call parse.Ref) (t Texts, any bool) {
+	arg := e.f.Next(e.f.First(call))
+	for i := 0; i < len(t) && arg != 0; i, arg = i+1, e.f.Next(arg) {
+		switch k := e.f.Kind(arg); k {
+		case parse.String, parse.Template, parse.Binary, parse.Dot, parse.Index, parse.Ident:
+		default:
+			continue
+		}
+		if text, ok := e.Names.Constant(arg); ok {
+			if len(text) <= maxArgument {
+				t[i], any = []Piece{{Text: text}}, true
+			}
+		} else if k := e.f.Kind(arg); k == parse.Dot || k == parse.Ident {
+			if pieces := e.pieces(arg); settled(pieces) {
+				t[i], any = pieces, true
+			}
+		}
+	}
+	return t, any
+}
+
+// rootOf is the identifier with which a path of properties begins, or 0.
+func (e *extractor) rootOf(r parse.Ref) parse.Ref {
+	f := e.f
+	for steps := 0; steps < 8; steps++ {
+		switch f.Kind(r) {
+		case parse.Ident:
+			return r
+		case parse.Dot, parse.Index:
+			r = f.First(r)
+		case parse.Sequence: // (0, a.b)(…)
+			r = f.Last(r)
+		default:
+			return 0
+		}
+	}
+	return 0
+}
+
+// outside keeps calls as files.open(…), window.files.open(…) and those of variables
+// that hold them, where files is declared nowhere, and calls of what modules export.
+func (e *extractor) outside(r, callee parse.Ref) {
+	f := e.f
+	root := e.rootOf(callee)
+	if root == 0 {
+		return
+	}
+	b := e.Scopes.Of[root]
+	if b == 0 {
+		if f.Kind(callee) == parse.Ident || hosted(f.NameOf(root)) {
+			return
+		}
+		e.global(r, callee)
+		return
+	}
+	value, _, module := e.Names.From(b)
+	switch {
+	case value == 0:
+	case module, f.Kind(value) == parse.Call, f.Kind(value) == parse.Await:
+		e.exported(r, callee)
+	case f.Kind(value) == parse.Ident, f.Kind(value) == parse.Dot, f.Kind(value) == parse.Index:
+		origin := e.rootOf(value)
+		switch {
+		case origin == 0:
+		case e.Scopes.Of[origin] == 0:
+			if !hosted(f.NameOf(origin)) {
+				e.global(r, callee)
+			}
+		default: // const a = b.c, where b is what a module gives
+			e.exported(r, callee)
+		}
+	}
+}
+
+func (e *extractor) global(r, callee parse.Ref) {
+	if len(e.out.Globals) >= maxGlobals {
+		return
+	}
+	name, member, ok := strings.Cut(e.Names.Path(callee), ".")
+	if ok && name != symbol.Unknown && !hosted(name) {
+		texts, _ := e.texts(r)
+		e.out.Globals = append(e.out.Globals, Global{name, member, texts, e.span(r)})
+	}
+}
+
+func (e *extractor) exported(r, callee parse.Ref) {
+	if len(e.out.Calls) >= maxGlobals {
+		return
+	}
+	texts, any := e.texts(r)
+	if !any {
+		return
+	}
+	if from := e.reference(callee, maxHops); from != nil && !from.Own {
+		e.out.Calls = append(e.out.Calls, Call{from, texts, e.span(r)})
+	}
+}
+
+// hosted reports whether a global is there in every program.
+func hosted(name string) bool {
+	switch name {
+	case "console", "Object", "Array", "Math", "JSON", "Promise", "Reflect", "String", "Number", "Symbol", "Date", "document", "process",
+		"Buffer", "module", "exports", "require", "performance", "navigator", "location", "history", "localStorage", "sessionStorage",
+		"Error", "Map", "Set", "WeakMap", "Function", "RegExp", "Intl", "URL", "crypto", "Proxy", "Atomics", "BigInt", "ArrayBuffer", "Uint8Array":
+		return true
+	}
+	return false
+}
+
+// wrappers tells under which names functions are exported that hand on the name of
+// a fact.
+func (e *extractor) wrappers() {
+	var list []*Wrapper
+	for i := range e.out.Facts {
+		if w := e.out.Facts[i].Wrapper; w != nil {
+			list = append(list, w)
+		}
+	}
+	if len(list) == 0 {
+		return
+	}
+	for i := range e.out.Exports {
+		x := &e.out.Exports[i]
+		if x.Value == 0 || x.Name == others {
+			continue
+		}
+		path := []string{x.Name}
+		if x.Name == "module.exports" {
+			path = []string{}
+		}
+		value := e.function(x.Value)
+		for _, w := range list {
+			switch {
+			case w.Export != nil:
+			case value == w.function:
+				w.Export = path
+			case w.Member != "" && e.span(value) == w.Object:
+				w.Export = append(append([]string{}, path...), strings.Split(w.Member, ".")...)
+			}
+		}
+	}
+}
+
+// function is the function or literal that an exported value is.
+func (e *extractor) function(r parse.Ref) parse.Ref {
+	f := e.f
+	for f.Kind(r) == parse.Assign {
+		r = f.Last(r)
+	}
+	if b := e.Scopes.Binding(r); f.Kind(r) == parse.Ident && b != nil {
+		if value, ok := e.Names.Origin(e.Scopes.Of[r]); ok {
+			return value
+		}
+		if b.How == scope.FunctionDecl {
+			return e.parents[b.Decl]
+		}
+	}
+	return r
+}

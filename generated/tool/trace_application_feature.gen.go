@@ -87,7 +87,8 @@ func (v *TraceApplicationFeatureInput) DecodeJSON(d *wire.Decoder) error {
 
 type TraceApplicationFeatureInputSeed struct {
 	// What the value names; string looks at every name, label and recorded
-	// property.
+	// property, and at texts and functions of the code. An api may be named with
+	// its member: notes.open.
 	Kind  TraceApplicationFeatureInputSeedKind
 	Value string
 	// exact also takes the last parts of a path.
@@ -151,7 +152,8 @@ func (v *TraceApplicationFeatureInputSeed) DecodeJSON(d *wire.Decoder) error {
 }
 
 // TraceApplicationFeatureInputSeedKind: What the value names; string looks at
-// every name, label and recorded property.
+// every name, label and recorded property, and at texts and functions of the
+// code. An api may be named with its member: notes.open.
 type TraceApplicationFeatureInputSeedKind string
 
 const (
@@ -208,6 +210,7 @@ func (v *TraceApplicationFeatureInputDirection) DecodeJSON(d *wire.Decoder) erro
 
 type TraceApplicationFeatureInputLimits struct {
 	MaxDepth       int64
+	MaxFunctions   int64
 	MaxNodes       int64
 	MaxEdges       int64
 	MaxPaths       int64
@@ -218,6 +221,8 @@ type TraceApplicationFeatureInputLimits struct {
 func (v *TraceApplicationFeatureInputLimits) AppendJSON(b []byte) []byte {
 	b = append(b, `{"max_depth":`...)
 	b = wire.AppendInt(b, v.MaxDepth)
+	b = append(b, `,"max_functions":`...)
+	b = wire.AppendInt(b, v.MaxFunctions)
 	b = append(b, `,"max_nodes":`...)
 	b = wire.AppendInt(b, v.MaxNodes)
 	b = append(b, `,"max_edges":`...)
@@ -232,8 +237,9 @@ func (v *TraceApplicationFeatureInputLimits) AppendJSON(b []byte) []byte {
 // DecodeJSON reads and checks an object.
 func (v *TraceApplicationFeatureInputLimits) DecodeJSON(d *wire.Decoder) error {
 	*v = TraceApplicationFeatureInputLimits{
-		MaxDepth:       12,
+		MaxDepth:       24,
 		MaxEdges:       4000,
+		MaxFunctions:   500,
 		MaxNodes:       2000,
 		MaxPaths:       100,
 		MaxSeedMatches: 25,
@@ -252,6 +258,8 @@ func (v *TraceApplicationFeatureInputLimits) DecodeJSON(d *wire.Decoder) error {
 		switch string(name) {
 		case "max_depth":
 			err = d.Int(&v.MaxDepth, 0, 64)
+		case "max_functions":
+			err = d.Int(&v.MaxFunctions, 0, 50000)
 		case "max_nodes":
 			err = d.Int(&v.MaxNodes, 1, 50000)
 		case "max_edges":
@@ -261,7 +269,7 @@ func (v *TraceApplicationFeatureInputLimits) DecodeJSON(d *wire.Decoder) error {
 		case "max_seed_matches":
 			err = d.Int(&v.MaxSeedMatches, 1, 1000)
 		default:
-			err = d.Unknown(name, "max_depth, max_nodes, max_edges, max_paths, max_seed_matches")
+			err = d.Unknown(name, "max_depth, max_functions, max_nodes, max_edges, max_paths, max_seed_matches")
 		}
 		if err != nil {
 			return err
@@ -279,9 +287,14 @@ type TraceApplicationFeatureOutput struct {
 	SeedMatches []TraceApplicationFeatureOutputSeedMatch
 	// Seeds first, then by distance.
 	Nodes []TraceApplicationFeatureOutputNode
+	// Functions that take part, by distance.
+	Functions []TraceApplicationFeatureOutputFunction
+	// Of the application graph, and calls from one module to a function of
+	// another.
 	Edges []TraceApplicationFeatureOutputEdge
 	// In the order of what happens: an incoming path ends at a seed, an outgoing
-	// one begins there.
+	// one begins there. Modules of which several functions follow each other stand
+	// once.
 	Paths []TraceApplicationFeatureOutputPath
 	// Native add-ons that the trace reached, for the native tools.
 	NativeHandoffs []TraceApplicationFeatureOutputNativeHandoff
@@ -303,6 +316,8 @@ func (v *TraceApplicationFeatureOutput) AppendJSON(b []byte) []byte {
 	b = wire.AppendSlice(b, v.SeedMatches, (*TraceApplicationFeatureOutputSeedMatch).AppendJSON)
 	b = append(b, `,"nodes":`...)
 	b = wire.AppendSlice(b, v.Nodes, (*TraceApplicationFeatureOutputNode).AppendJSON)
+	b = append(b, `,"functions":`...)
+	b = wire.AppendSlice(b, v.Functions, (*TraceApplicationFeatureOutputFunction).AppendJSON)
 	b = append(b, `,"edges":`...)
 	b = wire.AppendSlice(b, v.Edges, (*TraceApplicationFeatureOutputEdge).AppendJSON)
 	b = append(b, `,"paths":`...)
@@ -322,7 +337,7 @@ func (v *TraceApplicationFeatureOutput) DecodeJSON(d *wire.Decoder) error {
 	if err := d.Object(); err != nil {
 		return err
 	}
-	var has [11]bool
+	var has [12]bool
 	for {
 		name, more, err := d.Name()
 		if err != nil {
@@ -350,23 +365,26 @@ func (v *TraceApplicationFeatureOutput) DecodeJSON(d *wire.Decoder) error {
 		case "nodes":
 			has[5] = true
 			err = wire.Slice(d, &v.Nodes, 0, wire.Unbounded, (*TraceApplicationFeatureOutputNode).DecodeJSON)
-		case "edges":
+		case "functions":
 			has[6] = true
+			err = wire.Slice(d, &v.Functions, 0, wire.Unbounded, (*TraceApplicationFeatureOutputFunction).DecodeJSON)
+		case "edges":
+			has[7] = true
 			err = wire.Slice(d, &v.Edges, 0, wire.Unbounded, (*TraceApplicationFeatureOutputEdge).DecodeJSON)
 		case "paths":
-			has[7] = true
+			has[8] = true
 			err = wire.Slice(d, &v.Paths, 0, wire.Unbounded, (*TraceApplicationFeatureOutputPath).DecodeJSON)
 		case "native_handoffs":
-			has[8] = true
+			has[9] = true
 			err = wire.Slice(d, &v.NativeHandoffs, 0, wire.Unbounded, (*TraceApplicationFeatureOutputNativeHandoff).DecodeJSON)
 		case "summary":
-			has[9] = true
+			has[10] = true
 			err = v.Summary.DecodeJSON(d)
 		case "coverage":
-			has[10] = true
+			has[11] = true
 			err = v.Coverage.DecodeJSON(d)
 		default:
-			err = d.Unknown(name, "trace_id, application, seed, direction, seed_matches, nodes, edges, paths, native_handoffs, summary, coverage")
+			err = d.Unknown(name, "trace_id, application, seed, direction, seed_matches, nodes, functions, edges, paths, native_handoffs, summary, coverage")
 		}
 		if err != nil {
 			return err
@@ -391,18 +409,21 @@ func (v *TraceApplicationFeatureOutput) DecodeJSON(d *wire.Decoder) error {
 		return d.Missing("nodes")
 	}
 	if !has[6] {
-		return d.Missing("edges")
+		return d.Missing("functions")
 	}
 	if !has[7] {
-		return d.Missing("paths")
+		return d.Missing("edges")
 	}
 	if !has[8] {
-		return d.Missing("native_handoffs")
+		return d.Missing("paths")
 	}
 	if !has[9] {
-		return d.Missing("summary")
+		return d.Missing("native_handoffs")
 	}
 	if !has[10] {
+		return d.Missing("summary")
+	}
+	if !has[11] {
 		return d.Missing("coverage")
 	}
 	return nil
@@ -499,6 +520,10 @@ type TraceApplicationFeatureOutputSeedMatch struct {
 	Basis  TraceApplicationFeatureOutputSeedMatchBasis
 	// Where the value was found.
 	Field string
+	// What was found there.
+	Value string
+	// Of what was found in the code.
+	Location *model.ApplicationPlace
 }
 
 // AppendJSON appends the object.
@@ -513,6 +538,10 @@ func (v *TraceApplicationFeatureOutputSeedMatch) AppendJSON(b []byte) []byte {
 	b = wire.AppendString(b, v.Basis)
 	b = append(b, `,"field":`...)
 	b = wire.AppendString(b, v.Field)
+	b = append(b, `,"value":`...)
+	b = wire.AppendString(b, v.Value)
+	b = append(b, `,"location":`...)
+	b = wire.AppendNullable(b, v.Location, (*model.ApplicationPlace).AppendJSON)
 	return append(b, `}`...)
 }
 
@@ -522,7 +551,7 @@ func (v *TraceApplicationFeatureOutputSeedMatch) DecodeJSON(d *wire.Decoder) err
 	if err := d.Object(); err != nil {
 		return err
 	}
-	var has [5]bool
+	var has [7]bool
 	for {
 		name, more, err := d.Name()
 		if err != nil {
@@ -547,8 +576,14 @@ func (v *TraceApplicationFeatureOutputSeedMatch) DecodeJSON(d *wire.Decoder) err
 		case "field":
 			has[4] = true
 			err = d.String(&v.Field)
+		case "value":
+			has[5] = true
+			err = d.String(&v.Value)
+		case "location":
+			has[6] = true
+			err = wire.Nullable(d, &v.Location, (*model.ApplicationPlace).DecodeJSON)
 		default:
-			err = d.Unknown(name, "node, node_id, kind, basis, field")
+			err = d.Unknown(name, "node, node_id, kind, basis, field, value, location")
 		}
 		if err != nil {
 			return err
@@ -569,6 +604,12 @@ func (v *TraceApplicationFeatureOutputSeedMatch) DecodeJSON(d *wire.Decoder) err
 	if !has[4] {
 		return d.Missing("field")
 	}
+	if !has[5] {
+		return d.Missing("value")
+	}
+	if !has[6] {
+		return d.Missing("location")
+	}
 	return nil
 }
 
@@ -579,11 +620,12 @@ const (
 	TraceApplicationFeatureOutputSeedMatchBasisLabel    TraceApplicationFeatureOutputSeedMatchBasis = "label"
 	TraceApplicationFeatureOutputSeedMatchBasisIdentity TraceApplicationFeatureOutputSeedMatchBasis = "identity"
 	TraceApplicationFeatureOutputSeedMatchBasisProperty TraceApplicationFeatureOutputSeedMatchBasis = "property"
+	TraceApplicationFeatureOutputSeedMatchBasisCode     TraceApplicationFeatureOutputSeedMatchBasis = "code"
 )
 
 // DecodeJSON reads one of the constants.
 func (v *TraceApplicationFeatureOutputSeedMatchBasis) DecodeJSON(d *wire.Decoder) error {
-	return wire.OneOf(d, v, TraceApplicationFeatureOutputSeedMatchBasisNodeID, TraceApplicationFeatureOutputSeedMatchBasisLabel, TraceApplicationFeatureOutputSeedMatchBasisIdentity, TraceApplicationFeatureOutputSeedMatchBasisProperty)
+	return wire.OneOf(d, v, TraceApplicationFeatureOutputSeedMatchBasisNodeID, TraceApplicationFeatureOutputSeedMatchBasisLabel, TraceApplicationFeatureOutputSeedMatchBasisIdentity, TraceApplicationFeatureOutputSeedMatchBasisProperty, TraceApplicationFeatureOutputSeedMatchBasisCode)
 }
 
 type TraceApplicationFeatureOutputNode struct {
@@ -659,6 +701,237 @@ const (
 // DecodeJSON reads one of the constants.
 func (v *TraceApplicationFeatureOutputNodeSide) DecodeJSON(d *wire.Decoder) error {
 	return wire.OneOf(d, v, TraceApplicationFeatureOutputNodeSideSeed, TraceApplicationFeatureOutputNodeSideOutgoing, TraceApplicationFeatureOutputNodeSideIncoming)
+}
+
+type TraceApplicationFeatureOutputFunction struct {
+	// For trace_javascript_semantics, as node-id.
+	FunctionID string
+	Name       *string
+	// Its module: index into nodes.
+	Node int64
+	// A range of bytes of a file.
+	Location model.ApplicationPlace
+	Depth    int64
+	Side     TraceApplicationFeatureOutputFunctionSide
+	// The call or event that joins it to what was reached before; null where a
+	// fact of its module does.
+	ReachedBy *TraceApplicationFeatureOutputFunctionReachedBy
+	// Events, timers and promises that run it, with the name that is given to
+	// them.
+	Events []string
+	// What it calls, by the names that are known.
+	Calls []string
+}
+
+// AppendJSON appends the object.
+func (v *TraceApplicationFeatureOutputFunction) AppendJSON(b []byte) []byte {
+	b = append(b, `{"function_id":`...)
+	b = wire.AppendString(b, v.FunctionID)
+	b = append(b, `,"name":`...)
+	b = wire.AppendNullable(b, v.Name, func(v *string, b []byte) []byte {
+		return wire.AppendString(b, *v)
+	})
+	b = append(b, `,"node":`...)
+	b = wire.AppendInt(b, v.Node)
+	b = append(b, `,"location":`...)
+	b = v.Location.AppendJSON(b)
+	b = append(b, `,"depth":`...)
+	b = wire.AppendInt(b, v.Depth)
+	b = append(b, `,"side":`...)
+	b = wire.AppendString(b, v.Side)
+	b = append(b, `,"reached_by":`...)
+	b = wire.AppendNullable(b, v.ReachedBy, (*TraceApplicationFeatureOutputFunctionReachedBy).AppendJSON)
+	b = append(b, `,"events":`...)
+	b = wire.AppendSlice(b, v.Events, func(v *string, b []byte) []byte {
+		return wire.AppendString(b, *v)
+	})
+	b = append(b, `,"calls":`...)
+	b = wire.AppendSlice(b, v.Calls, func(v *string, b []byte) []byte {
+		return wire.AppendString(b, *v)
+	})
+	return append(b, `}`...)
+}
+
+// DecodeJSON reads and checks an object.
+func (v *TraceApplicationFeatureOutputFunction) DecodeJSON(d *wire.Decoder) error {
+	*v = TraceApplicationFeatureOutputFunction{}
+	if err := d.Object(); err != nil {
+		return err
+	}
+	var has [9]bool
+	for {
+		name, more, err := d.Name()
+		if err != nil {
+			return err
+		}
+		if !more {
+			break
+		}
+		switch string(name) {
+		case "function_id":
+			has[0] = true
+			err = d.String(&v.FunctionID)
+		case "name":
+			has[1] = true
+			err = wire.Nullable(d, &v.Name, func(v *string, d *wire.Decoder) error {
+				return d.String(v)
+			})
+		case "node":
+			has[2] = true
+			err = d.Int(&v.Node, 0, math.MaxInt64)
+		case "location":
+			has[3] = true
+			err = v.Location.DecodeJSON(d)
+		case "depth":
+			has[4] = true
+			err = d.Int(&v.Depth, 0, math.MaxInt64)
+		case "side":
+			has[5] = true
+			err = v.Side.DecodeJSON(d)
+		case "reached_by":
+			has[6] = true
+			err = wire.Nullable(d, &v.ReachedBy, (*TraceApplicationFeatureOutputFunctionReachedBy).DecodeJSON)
+		case "events":
+			has[7] = true
+			err = wire.Slice(d, &v.Events, 0, wire.Unbounded, func(v *string, d *wire.Decoder) error {
+				return d.String(v)
+			})
+		case "calls":
+			has[8] = true
+			err = wire.Slice(d, &v.Calls, 0, wire.Unbounded, func(v *string, d *wire.Decoder) error {
+				return d.String(v)
+			})
+		default:
+			err = d.Unknown(name, "function_id, name, node, location, depth, side, reached_by, events, calls")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if !has[0] {
+		return d.Missing("function_id")
+	}
+	if !has[1] {
+		return d.Missing("name")
+	}
+	if !has[2] {
+		return d.Missing("node")
+	}
+	if !has[3] {
+		return d.Missing("location")
+	}
+	if !has[4] {
+		return d.Missing("depth")
+	}
+	if !has[5] {
+		return d.Missing("side")
+	}
+	if !has[6] {
+		return d.Missing("reached_by")
+	}
+	if !has[7] {
+		return d.Missing("events")
+	}
+	if !has[8] {
+		return d.Missing("calls")
+	}
+	return nil
+}
+
+type TraceApplicationFeatureOutputFunctionSide string
+
+const (
+	TraceApplicationFeatureOutputFunctionSideSeed     TraceApplicationFeatureOutputFunctionSide = "seed"
+	TraceApplicationFeatureOutputFunctionSideOutgoing TraceApplicationFeatureOutputFunctionSide = "outgoing"
+	TraceApplicationFeatureOutputFunctionSideIncoming TraceApplicationFeatureOutputFunctionSide = "incoming"
+)
+
+// DecodeJSON reads one of the constants.
+func (v *TraceApplicationFeatureOutputFunctionSide) DecodeJSON(d *wire.Decoder) error {
+	return wire.OneOf(d, v, TraceApplicationFeatureOutputFunctionSideSeed, TraceApplicationFeatureOutputFunctionSideOutgoing, TraceApplicationFeatureOutputFunctionSideIncoming)
+}
+
+type TraceApplicationFeatureOutputFunctionReachedBy struct {
+	Relation TraceApplicationFeatureOutputFunctionReachedByRelation
+	Label    *string
+	Location *model.ApplicationPlace
+}
+
+// AppendJSON appends the object.
+func (v *TraceApplicationFeatureOutputFunctionReachedBy) AppendJSON(b []byte) []byte {
+	b = append(b, `{"relation":`...)
+	b = wire.AppendString(b, v.Relation)
+	b = append(b, `,"label":`...)
+	b = wire.AppendNullable(b, v.Label, func(v *string, b []byte) []byte {
+		return wire.AppendString(b, *v)
+	})
+	b = append(b, `,"location":`...)
+	b = wire.AppendNullable(b, v.Location, (*model.ApplicationPlace).AppendJSON)
+	return append(b, `}`...)
+}
+
+// DecodeJSON reads and checks an object.
+func (v *TraceApplicationFeatureOutputFunctionReachedBy) DecodeJSON(d *wire.Decoder) error {
+	*v = TraceApplicationFeatureOutputFunctionReachedBy{}
+	if err := d.Object(); err != nil {
+		return err
+	}
+	var has [3]bool
+	for {
+		name, more, err := d.Name()
+		if err != nil {
+			return err
+		}
+		if !more {
+			break
+		}
+		switch string(name) {
+		case "relation":
+			has[0] = true
+			err = v.Relation.DecodeJSON(d)
+		case "label":
+			has[1] = true
+			err = wire.Nullable(d, &v.Label, func(v *string, d *wire.Decoder) error {
+				return d.String(v)
+			})
+		case "location":
+			has[2] = true
+			err = wire.Nullable(d, &v.Location, (*model.ApplicationPlace).DecodeJSON)
+		default:
+			err = d.Unknown(name, "relation, label, location")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if !has[0] {
+		return d.Missing("relation")
+	}
+	if !has[1] {
+		return d.Missing("label")
+	}
+	if !has[2] {
+		return d.Missing("location")
+	}
+	return nil
+}
+
+type TraceApplicationFeatureOutputFunctionReachedByRelation string
+
+const (
+	TraceApplicationFeatureOutputFunctionReachedByRelationCalls         TraceApplicationFeatureOutputFunctionReachedByRelation = "calls"
+	TraceApplicationFeatureOutputFunctionReachedByRelationHandledBy     TraceApplicationFeatureOutputFunctionReachedByRelation = "handled-by"
+	TraceApplicationFeatureOutputFunctionReachedByRelationSchedules     TraceApplicationFeatureOutputFunctionReachedByRelation = "schedules"
+	TraceApplicationFeatureOutputFunctionReachedByRelationContinuesWith TraceApplicationFeatureOutputFunctionReachedByRelation = "continues-with"
+	TraceApplicationFeatureOutputFunctionReachedByRelationDeliveredTo   TraceApplicationFeatureOutputFunctionReachedByRelation = "delivered-to"
+	TraceApplicationFeatureOutputFunctionReachedByRelationGivenTo       TraceApplicationFeatureOutputFunctionReachedByRelation = "given-to"
+	TraceApplicationFeatureOutputFunctionReachedByRelationExposedAs     TraceApplicationFeatureOutputFunctionReachedByRelation = "exposed-as"
+	TraceApplicationFeatureOutputFunctionReachedByRelationUses          TraceApplicationFeatureOutputFunctionReachedByRelation = "uses"
+)
+
+// DecodeJSON reads one of the constants.
+func (v *TraceApplicationFeatureOutputFunctionReachedByRelation) DecodeJSON(d *wire.Decoder) error {
+	return wire.OneOf(d, v, TraceApplicationFeatureOutputFunctionReachedByRelationCalls, TraceApplicationFeatureOutputFunctionReachedByRelationHandledBy, TraceApplicationFeatureOutputFunctionReachedByRelationSchedules, TraceApplicationFeatureOutputFunctionReachedByRelationContinuesWith, TraceApplicationFeatureOutputFunctionReachedByRelationDeliveredTo, TraceApplicationFeatureOutputFunctionReachedByRelationGivenTo, TraceApplicationFeatureOutputFunctionReachedByRelationExposedAs, TraceApplicationFeatureOutputFunctionReachedByRelationUses)
 }
 
 type TraceApplicationFeatureOutputEdge struct {
@@ -921,7 +1194,8 @@ type TraceApplicationFeatureOutputNativeHandoff struct {
 	SHA256 string
 	// Nodes that ask for it.
 	RequestedBy []string
-	// Names under which, or exports of which, it is asked for.
+	// Names under which it is asked for, and those that the functions of the trace
+	// call of it.
 	RequestedNames   []string
 	Status           TraceApplicationFeatureOutputNativeHandoffStatus
 	EvidenceIDs      []string
@@ -1067,6 +1341,7 @@ func (v *TraceApplicationFeatureOutputNativeHandoffStatus) DecodeJSON(d *wire.De
 type TraceApplicationFeatureOutputSummary struct {
 	MatchedSeeds   int64
 	Nodes          int64
+	Functions      int64
 	Edges          int64
 	TerminalPaths  int64
 	NativeHandoffs int64
@@ -1083,6 +1358,8 @@ func (v *TraceApplicationFeatureOutputSummary) AppendJSON(b []byte) []byte {
 	b = wire.AppendInt(b, v.MatchedSeeds)
 	b = append(b, `,"nodes":`...)
 	b = wire.AppendInt(b, v.Nodes)
+	b = append(b, `,"functions":`...)
+	b = wire.AppendInt(b, v.Functions)
 	b = append(b, `,"edges":`...)
 	b = wire.AppendInt(b, v.Edges)
 	b = append(b, `,"terminal_paths":`...)
@@ -1106,7 +1383,7 @@ func (v *TraceApplicationFeatureOutputSummary) DecodeJSON(d *wire.Decoder) error
 	if err := d.Object(); err != nil {
 		return err
 	}
-	var has [9]bool
+	var has [10]bool
 	for {
 		name, more, err := d.Name()
 		if err != nil {
@@ -1122,29 +1399,32 @@ func (v *TraceApplicationFeatureOutputSummary) DecodeJSON(d *wire.Decoder) error
 		case "nodes":
 			has[1] = true
 			err = d.Int(&v.Nodes, math.MinInt64, math.MaxInt64)
-		case "edges":
+		case "functions":
 			has[2] = true
+			err = d.Int(&v.Functions, math.MinInt64, math.MaxInt64)
+		case "edges":
+			has[3] = true
 			err = d.Int(&v.Edges, math.MinInt64, math.MaxInt64)
 		case "terminal_paths":
-			has[3] = true
+			has[4] = true
 			err = d.Int(&v.TerminalPaths, math.MinInt64, math.MaxInt64)
 		case "native_handoffs":
-			has[4] = true
+			has[5] = true
 			err = d.Int(&v.NativeHandoffs, math.MinInt64, math.MaxInt64)
 		case "observed":
-			has[5] = true
+			has[6] = true
 			err = d.Int(&v.Observed, math.MinInt64, math.MaxInt64)
 		case "inferred":
-			has[6] = true
+			has[7] = true
 			err = d.Int(&v.Inferred, math.MinInt64, math.MaxInt64)
 		case "unknown":
-			has[7] = true
+			has[8] = true
 			err = d.Int(&v.Unknown, math.MinInt64, math.MaxInt64)
 		case "unavailable":
-			has[8] = true
+			has[9] = true
 			err = d.Int(&v.Unavailable, math.MinInt64, math.MaxInt64)
 		default:
-			err = d.Unknown(name, "matched_seeds, nodes, edges, terminal_paths, native_handoffs, observed, inferred, unknown, unavailable")
+			err = d.Unknown(name, "matched_seeds, nodes, functions, edges, terminal_paths, native_handoffs, observed, inferred, unknown, unavailable")
 		}
 		if err != nil {
 			return err
@@ -1157,24 +1437,27 @@ func (v *TraceApplicationFeatureOutputSummary) DecodeJSON(d *wire.Decoder) error
 		return d.Missing("nodes")
 	}
 	if !has[2] {
-		return d.Missing("edges")
+		return d.Missing("functions")
 	}
 	if !has[3] {
-		return d.Missing("terminal_paths")
+		return d.Missing("edges")
 	}
 	if !has[4] {
-		return d.Missing("native_handoffs")
+		return d.Missing("terminal_paths")
 	}
 	if !has[5] {
-		return d.Missing("observed")
+		return d.Missing("native_handoffs")
 	}
 	if !has[6] {
-		return d.Missing("inferred")
+		return d.Missing("observed")
 	}
 	if !has[7] {
-		return d.Missing("unknown")
+		return d.Missing("inferred")
 	}
 	if !has[8] {
+		return d.Missing("unknown")
+	}
+	if !has[9] {
 		return d.Missing("unavailable")
 	}
 	return nil
@@ -1186,11 +1469,12 @@ type TraceApplicationFeatureOutputCoverage struct {
 	TotalSeedMatches   int64
 	OmittedSeedMatches int64
 	// Seen at the border and not followed.
-	OmittedNodes  int64
-	OmittedEdges  int64
-	OmittedPaths  int64
-	LimitsReached []string
-	// Nodes from which the trace did not go on.
+	OmittedNodes     int64
+	OmittedFunctions int64
+	OmittedEdges     int64
+	OmittedPaths     int64
+	LimitsReached    []string
+	// Where the trace did not go on.
 	Frontier []TraceApplicationFeatureOutputCoverageFrontierItem
 }
 
@@ -1206,6 +1490,8 @@ func (v *TraceApplicationFeatureOutputCoverage) AppendJSON(b []byte) []byte {
 	b = wire.AppendInt(b, v.OmittedSeedMatches)
 	b = append(b, `,"omitted_nodes":`...)
 	b = wire.AppendInt(b, v.OmittedNodes)
+	b = append(b, `,"omitted_functions":`...)
+	b = wire.AppendInt(b, v.OmittedFunctions)
 	b = append(b, `,"omitted_edges":`...)
 	b = wire.AppendInt(b, v.OmittedEdges)
 	b = append(b, `,"omitted_paths":`...)
@@ -1225,7 +1511,7 @@ func (v *TraceApplicationFeatureOutputCoverage) DecodeJSON(d *wire.Decoder) erro
 	if err := d.Object(); err != nil {
 		return err
 	}
-	var has [9]bool
+	var has [10]bool
 	for {
 		name, more, err := d.Name()
 		if err != nil {
@@ -1250,22 +1536,25 @@ func (v *TraceApplicationFeatureOutputCoverage) DecodeJSON(d *wire.Decoder) erro
 		case "omitted_nodes":
 			has[4] = true
 			err = d.Int(&v.OmittedNodes, math.MinInt64, math.MaxInt64)
-		case "omitted_edges":
+		case "omitted_functions":
 			has[5] = true
+			err = d.Int(&v.OmittedFunctions, math.MinInt64, math.MaxInt64)
+		case "omitted_edges":
+			has[6] = true
 			err = d.Int(&v.OmittedEdges, math.MinInt64, math.MaxInt64)
 		case "omitted_paths":
-			has[6] = true
+			has[7] = true
 			err = d.Int(&v.OmittedPaths, math.MinInt64, math.MaxInt64)
 		case "limits_reached":
-			has[7] = true
+			has[8] = true
 			err = wire.Slice(d, &v.LimitsReached, 0, wire.Unbounded, func(v *string, d *wire.Decoder) error {
 				return d.String(v)
 			})
 		case "frontier":
-			has[8] = true
+			has[9] = true
 			err = wire.Slice(d, &v.Frontier, 0, wire.Unbounded, (*TraceApplicationFeatureOutputCoverageFrontierItem).DecodeJSON)
 		default:
-			err = d.Unknown(name, "status, scanned_nodes, total_seed_matches, omitted_seed_matches, omitted_nodes, omitted_edges, omitted_paths, limits_reached, frontier")
+			err = d.Unknown(name, "status, scanned_nodes, total_seed_matches, omitted_seed_matches, omitted_nodes, omitted_functions, omitted_edges, omitted_paths, limits_reached, frontier")
 		}
 		if err != nil {
 			return err
@@ -1287,15 +1576,18 @@ func (v *TraceApplicationFeatureOutputCoverage) DecodeJSON(d *wire.Decoder) erro
 		return d.Missing("omitted_nodes")
 	}
 	if !has[5] {
-		return d.Missing("omitted_edges")
+		return d.Missing("omitted_functions")
 	}
 	if !has[6] {
-		return d.Missing("omitted_paths")
+		return d.Missing("omitted_edges")
 	}
 	if !has[7] {
-		return d.Missing("limits_reached")
+		return d.Missing("omitted_paths")
 	}
 	if !has[8] {
+		return d.Missing("limits_reached")
+	}
+	if !has[9] {
 		return d.Missing("frontier")
 	}
 	return nil
@@ -1316,9 +1608,15 @@ func (v *TraceApplicationFeatureOutputCoverageStatus) DecodeJSON(d *wire.Decoder
 }
 
 type TraceApplicationFeatureOutputCoverageFrontierItem struct {
-	NodeID string
-	Side   TraceApplicationFeatureOutputCoverageFrontierItemSide
-	Depth  int64
+	NodeID     string
+	Label      string
+	FunctionID *string
+	Side       TraceApplicationFeatureOutputCoverageFrontierItemSide
+	Depth      int64
+	// A limit; or shared: a set-up function or the top of a module, in which more
+	// than the seed stands; importers: modules that import this one; program: what
+	// another process runs; unresolved: what is called here, or what calls it, is
+	// not known.
 	Reason TraceApplicationFeatureOutputCoverageFrontierItemReason
 }
 
@@ -1326,6 +1624,12 @@ type TraceApplicationFeatureOutputCoverageFrontierItem struct {
 func (v *TraceApplicationFeatureOutputCoverageFrontierItem) AppendJSON(b []byte) []byte {
 	b = append(b, `{"node_id":`...)
 	b = wire.AppendString(b, v.NodeID)
+	b = append(b, `,"label":`...)
+	b = wire.AppendString(b, v.Label)
+	b = append(b, `,"function_id":`...)
+	b = wire.AppendNullable(b, v.FunctionID, func(v *string, b []byte) []byte {
+		return wire.AppendString(b, *v)
+	})
 	b = append(b, `,"side":`...)
 	b = wire.AppendString(b, v.Side)
 	b = append(b, `,"depth":`...)
@@ -1341,7 +1645,7 @@ func (v *TraceApplicationFeatureOutputCoverageFrontierItem) DecodeJSON(d *wire.D
 	if err := d.Object(); err != nil {
 		return err
 	}
-	var has [4]bool
+	var has [6]bool
 	for {
 		name, more, err := d.Name()
 		if err != nil {
@@ -1354,17 +1658,25 @@ func (v *TraceApplicationFeatureOutputCoverageFrontierItem) DecodeJSON(d *wire.D
 		case "node_id":
 			has[0] = true
 			err = d.String(&v.NodeID)
-		case "side":
+		case "label":
 			has[1] = true
+			err = d.String(&v.Label)
+		case "function_id":
+			has[2] = true
+			err = wire.Nullable(d, &v.FunctionID, func(v *string, d *wire.Decoder) error {
+				return d.String(v)
+			})
+		case "side":
+			has[3] = true
 			err = v.Side.DecodeJSON(d)
 		case "depth":
-			has[2] = true
+			has[4] = true
 			err = d.Int(&v.Depth, math.MinInt64, math.MaxInt64)
 		case "reason":
-			has[3] = true
+			has[5] = true
 			err = v.Reason.DecodeJSON(d)
 		default:
-			err = d.Unknown(name, "node_id, side, depth, reason")
+			err = d.Unknown(name, "node_id, label, function_id, side, depth, reason")
 		}
 		if err != nil {
 			return err
@@ -1374,12 +1686,18 @@ func (v *TraceApplicationFeatureOutputCoverageFrontierItem) DecodeJSON(d *wire.D
 		return d.Missing("node_id")
 	}
 	if !has[1] {
-		return d.Missing("side")
+		return d.Missing("label")
 	}
 	if !has[2] {
-		return d.Missing("depth")
+		return d.Missing("function_id")
 	}
 	if !has[3] {
+		return d.Missing("side")
+	}
+	if !has[4] {
+		return d.Missing("depth")
+	}
+	if !has[5] {
 		return d.Missing("reason")
 	}
 	return nil
@@ -1397,17 +1715,27 @@ func (v *TraceApplicationFeatureOutputCoverageFrontierItemSide) DecodeJSON(d *wi
 	return wire.OneOf(d, v, TraceApplicationFeatureOutputCoverageFrontierItemSideOutgoing, TraceApplicationFeatureOutputCoverageFrontierItemSideIncoming)
 }
 
+// TraceApplicationFeatureOutputCoverageFrontierItemReason: A limit; or shared:
+// a set-up function or the top of a module, in which more than the seed
+// stands; importers: modules that import this one; program: what another
+// process runs; unresolved: what is called here, or what calls it, is not
+// known.
 type TraceApplicationFeatureOutputCoverageFrontierItemReason string
 
 const (
-	TraceApplicationFeatureOutputCoverageFrontierItemReasonMaxDepth TraceApplicationFeatureOutputCoverageFrontierItemReason = "max_depth"
-	TraceApplicationFeatureOutputCoverageFrontierItemReasonMaxNodes TraceApplicationFeatureOutputCoverageFrontierItemReason = "max_nodes"
-	TraceApplicationFeatureOutputCoverageFrontierItemReasonMaxEdges TraceApplicationFeatureOutputCoverageFrontierItemReason = "max_edges"
+	TraceApplicationFeatureOutputCoverageFrontierItemReasonMaxDepth     TraceApplicationFeatureOutputCoverageFrontierItemReason = "max_depth"
+	TraceApplicationFeatureOutputCoverageFrontierItemReasonMaxNodes     TraceApplicationFeatureOutputCoverageFrontierItemReason = "max_nodes"
+	TraceApplicationFeatureOutputCoverageFrontierItemReasonMaxEdges     TraceApplicationFeatureOutputCoverageFrontierItemReason = "max_edges"
+	TraceApplicationFeatureOutputCoverageFrontierItemReasonMaxFunctions TraceApplicationFeatureOutputCoverageFrontierItemReason = "max_functions"
+	TraceApplicationFeatureOutputCoverageFrontierItemReasonShared       TraceApplicationFeatureOutputCoverageFrontierItemReason = "shared"
+	TraceApplicationFeatureOutputCoverageFrontierItemReasonImporters    TraceApplicationFeatureOutputCoverageFrontierItemReason = "importers"
+	TraceApplicationFeatureOutputCoverageFrontierItemReasonProgram      TraceApplicationFeatureOutputCoverageFrontierItemReason = "program"
+	TraceApplicationFeatureOutputCoverageFrontierItemReasonUnresolved   TraceApplicationFeatureOutputCoverageFrontierItemReason = "unresolved"
 )
 
 // DecodeJSON reads one of the constants.
 func (v *TraceApplicationFeatureOutputCoverageFrontierItemReason) DecodeJSON(d *wire.Decoder) error {
-	return wire.OneOf(d, v, TraceApplicationFeatureOutputCoverageFrontierItemReasonMaxDepth, TraceApplicationFeatureOutputCoverageFrontierItemReasonMaxNodes, TraceApplicationFeatureOutputCoverageFrontierItemReasonMaxEdges)
+	return wire.OneOf(d, v, TraceApplicationFeatureOutputCoverageFrontierItemReasonMaxDepth, TraceApplicationFeatureOutputCoverageFrontierItemReasonMaxNodes, TraceApplicationFeatureOutputCoverageFrontierItemReasonMaxEdges, TraceApplicationFeatureOutputCoverageFrontierItemReasonMaxFunctions, TraceApplicationFeatureOutputCoverageFrontierItemReasonShared, TraceApplicationFeatureOutputCoverageFrontierItemReasonImporters, TraceApplicationFeatureOutputCoverageFrontierItemReasonProgram, TraceApplicationFeatureOutputCoverageFrontierItemReasonUnresolved)
 }
 
 // DecodeTraceApplicationFeatureInput reads and checks the arguments of trace_application_feature.
@@ -1432,7 +1760,7 @@ var traceApplicationFeatureSpec = Spec{
 	Name:        "trace_application_feature",
 	Family:      "javascript",
 	Title:       "Trace a feature",
-	Description: "From a module, string, channel, endpoint, API or other seed of a recorded application, follow what leads there and what it leads to: bounded paths with places, authorities and handoffs to native tools.",
+	Description: "Cut out of a recorded application what implements a feature. From a channel, endpoint, API, export, stored key, native export, text or other seed to the functions that use it, what they do and call, and what runs them, across processes; with paths, authorities and handoffs to native tools.",
 	Requires:    Requires{},
 	Effects:     Effects{RecordsEvidence: true, Idempotent: true},
 	Errors: []fault.Code{

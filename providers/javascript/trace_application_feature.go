@@ -14,7 +14,11 @@ import (
 	"rea/generated/model"
 	"rea/generated/tool"
 	"rea/providers/javascript/feature"
+	"rea/providers/javascript/flow"
+	"rea/providers/javascript/graph"
 	"rea/providers/javascript/recorded"
+	"rea/providers/javascript/semantic"
+	"rea/providers/javascript/slice"
 	"rea/runtime/evidence"
 	"rea/runtime/evidence/claims"
 	"rea/runtime/query"
@@ -26,6 +30,10 @@ func (h *Handlers) TraceApplicationFeature(ctx context.Context, in *tool.TraceAp
 	if err != nil {
 		return nil, err
 	}
+	p, err := flow.Open(app)
+	if err != nil {
+		return nil, recorded.Unsound(app.Record, "/application/normalized_result/semantics", err.Error())
+	}
 	observations, err := observationsOf(app, in.NativeObservations, "/native_observations")
 	if err != nil {
 		return nil, err
@@ -36,26 +44,23 @@ func (h *Handlers) TraceApplicationFeature(ctx context.Context, in *tool.TraceAp
 	}
 	limits := in.Limits
 	if limits == nil {
-		limits = &tool.TraceApplicationFeatureInputLimits{MaxDepth: 12, MaxNodes: 2000, MaxEdges: 4000, MaxPaths: 100, MaxSeedMatches: 25}
+		limits = &tool.TraceApplicationFeatureInputLimits{MaxDepth: 24, MaxFunctions: 500, MaxNodes: 2000, MaxEdges: 4000, MaxPaths: 100, MaxSeedMatches: 25}
 	}
-	matches := feature.Find(app, feature.SeedKind(in.Seed.Kind), matcher)
+	matches := slice.Find(p, feature.SeedKind(in.Seed.Kind), matcher)
 	total := len(matches)
 	matches = matches[:min(total, int(limits.MaxSeedMatches), int(limits.MaxNodes))]
-	seeds := make([]int, len(matches))
-	for i := range matches {
-		seeds[i] = matches[i].Node
-	}
-	trace, err := feature.Walk(ctx, &app.Graph, seeds, sidesOf(in.Direction), feature.Limits{
-		Depth: int(limits.MaxDepth), Nodes: int(limits.MaxNodes), Edges: int(limits.MaxEdges), Paths: int(limits.MaxPaths),
+	trace, err := slice.Walk(ctx, p, matches, sidesOf(in.Direction), slice.Limits{
+		Depth: int(limits.MaxDepth), Nodes: int(limits.MaxNodes), Edges: int(limits.MaxEdges), Functions: int(limits.MaxFunctions), Paths: int(limits.MaxPaths),
 	})
 	if err != nil {
 		return nil, err
 	}
-	t := &tracing{app: app, trace: trace, row: map[int]int64{}, edgeRow: map[int]int64{}}
+	t := &tracing{app: app, program: p, trace: trace, row: map[int]int64{}}
 	t.out.Application = app.Source()
 	t.out.Seed = tool.TraceApplicationFeatureOutputSeed{Kind: string(in.Seed.Kind), Value: in.Seed.Value, Match: string(in.Seed.Match), CaseSensitive: in.Seed.CaseSensitive}
 	t.out.Direction = tool.TraceApplicationFeatureOutputDirection(in.Direction)
 	t.nodes(matches)
+	t.functions()
 	t.edges()
 	t.paths()
 	used := t.handoffs(observations)
@@ -81,14 +86,14 @@ func seedMatcher(s *tool.TraceApplicationFeatureInputSeed) (feature.Matcher, err
 	return feature.NewExact(feature.SeedKind(s.Kind), s.Value, s.CaseSensitive), nil
 }
 
-func sidesOf(d tool.TraceApplicationFeatureInputDirection) []feature.Side {
+func sidesOf(d tool.TraceApplicationFeatureInputDirection) []slice.Side {
 	switch d {
 	case tool.TraceApplicationFeatureInputDirectionOutgoing:
-		return []feature.Side{feature.Outgoing}
+		return []slice.Side{slice.Outgoing}
 	case tool.TraceApplicationFeatureInputDirectionIncoming:
-		return []feature.Side{feature.Incoming}
+		return []slice.Side{slice.Incoming}
 	}
-	return []feature.Side{feature.Incoming, feature.Outgoing}
+	return []slice.Side{slice.Incoming, slice.Outgoing}
 }
 
 // observationsOf are records about native add-ons, by the digest of what they are
@@ -122,17 +127,17 @@ func observationsOf(app *recorded.Application, records []model.EvidenceRecord, p
 // tracing turns a trace into the result.
 type tracing struct {
 	app     *recorded.Application
-	trace   *feature.Trace
+	program *flow.Program
+	trace   *slice.Trace
 	row     map[int]int64 // of a node of the graph in the result
-	edgeRow map[int]int64
 	out     tool.TraceApplicationFeatureOutput
 }
 
-var sideNames = map[feature.Side]string{feature.Seed: "seed", feature.Outgoing: "outgoing", feature.Incoming: "incoming"}
+var sideNames = map[slice.Side]string{slice.Seed: "seed", slice.Outgoing: "outgoing", slice.Incoming: "incoming"}
 
 func (t *tracing) nodes(matches []feature.Match) {
 	reached := slices.Clone(t.trace.Nodes)
-	slices.SortStableFunc(reached, func(a, b feature.Reached) int { return cmp.Compare(a.Depth, b.Depth) })
+	slices.SortStableFunc(reached, func(a, b slice.Reached) int { return cmp.Compare(a.Depth, b.Depth) })
 	t.out.Nodes = make([]tool.TraceApplicationFeatureOutputNode, len(reached))
 	for i, r := range reached {
 		t.row[r.Node] = int64(i)
@@ -144,25 +149,101 @@ func (t *tracing) nodes(matches []feature.Match) {
 	for i, m := range matches {
 		n := &t.app.Graph.Nodes[m.Node]
 		t.out.SeedMatches[i] = tool.TraceApplicationFeatureOutputSeedMatch{
-			Node: t.row[m.Node], NodeID: n.ID, Kind: n.Kind, Basis: tool.TraceApplicationFeatureOutputSeedMatchBasis(m.Basis), Field: m.Field,
+			Node: t.row[m.Node], NodeID: n.ID, Kind: n.Kind, Basis: tool.TraceApplicationFeatureOutputSeedMatchBasis(m.Basis), Field: m.Field, Value: m.Value,
+		}
+		if m.Site > 0 {
+			at := t.program.Place(m.Site)
+			t.out.SeedMatches[i].Location = &at
 		}
 	}
+}
+
+// reachedBy names relations as those that are read forwards.
+var reachedBy = map[semantic.Relation]tool.TraceApplicationFeatureOutputFunctionReachedByRelation{
+	semantic.Calls:     "calls",
+	semantic.Listens:   "handled-by",
+	semantic.Schedules: "schedules",
+	semantic.Continues: "continues-with",
+	semantic.Delivers:  "delivered-to",
+	semantic.Argument:  "given-to",
+	semantic.Property:  "exposed-as",
+}
+
+// maxCalls bounds the calls that are listed of one function.
+const maxCalls = 100
+
+func (t *tracing) functions() {
+	reached := slices.Clone(t.trace.Functions)
+	slices.SortStableFunc(reached, func(a, b slice.Function) int { return cmp.Compare(a.Depth, b.Depth) })
+	t.out.Functions = make([]tool.TraceApplicationFeatureOutputFunction, len(reached))
+	p := t.program
+	for i, f := range reached {
+		row := tool.TraceApplicationFeatureOutputFunction{
+			FunctionID: p.ID(f.Node), Node: t.row[p.Module(f.Node)], Location: p.Place(f.Node), Depth: int64(f.Depth),
+			Side: tool.TraceApplicationFeatureOutputFunctionSide(sideNames[f.Side]), Calls: []string{},
+		}
+		if name := p.Semantic.Label(f.Node); name != "" {
+			row.Name = &name
+		}
+		if relation, ok := reachedBy[f.By]; ok || f.At >= 0 {
+			if !ok {
+				relation = "uses"
+			}
+			row.ReachedBy = &tool.TraceApplicationFeatureOutputFunctionReachedBy{Relation: relation}
+			if f.At >= 0 {
+				at := p.Place(f.At)
+				row.ReachedBy.Location = &at
+				if label := p.Semantic.Label(f.At); label != "" {
+					row.ReachedBy.Label = &label
+				}
+			}
+		}
+		row.Events = t.events(f.Node)
+		for _, call := range p.Contents(f.Node) {
+			if label := p.Semantic.Label(call); label != "" && !slices.Contains(row.Calls, label) && len(row.Calls) < maxCalls {
+				row.Calls = append(row.Calls, label)
+			}
+		}
+		t.out.Functions[i] = row
+	}
+}
+
+// events name what runs a function, apart from calls.
+func (t *tracing) events(f int32) []string {
+	p, out := t.program, []string{}
+	p.Into(f, func(e semantic.Edge) {
+		switch e.Kind {
+		case semantic.Listens, semantic.Schedules, semantic.Continues:
+		default:
+			return
+		}
+		label, name := p.Semantic.Label(e.From), ""
+		p.Into(e.From, func(a semantic.Edge) {
+			if a.Kind == semantic.Argument && p.Kind(a.From) == semantic.Literal && name == "" {
+				name = " " + p.Semantic.Label(a.From)
+			}
+		})
+		if label += name; label != "" && !slices.Contains(out, label) {
+			out = append(out, label)
+		}
+	})
+	return out
 }
 
 func (t *tracing) edges() {
 	t.out.Edges = make([]tool.TraceApplicationFeatureOutputEdge, len(t.trace.Edges))
 	s := &t.out.Summary
-	for i, index := range t.trace.Edges {
-		t.edgeRow[index] = int64(i)
-		e := &t.app.Graph.Edges[index]
-		row := tool.TraceApplicationFeatureOutputEdge{
-			From: t.row[int(e.From)], To: t.row[int(e.To)], Relation: e.Relation, Provenance: t.app.ApplicationAnalysis.Provenance[e.Provenance],
-			Location: t.app.Place(e.Location), Properties: e.Properties,
+	for i, edge := range t.trace.Edges {
+		row := tool.TraceApplicationFeatureOutputEdge{From: t.row[edge.From], To: t.row[edge.To], Properties: map[string]jsontext.Value{}}
+		if edge.Application >= 0 {
+			e := &t.app.Graph.Edges[edge.Application]
+			row.EdgeID, row.Relation, row.Provenance, row.Location = t.app.EdgeID(edge.Application), e.Relation, t.app.ApplicationAnalysis.Provenance[e.Provenance], t.app.Place(e.Location)
+			if e.Properties != nil {
+				row.Properties = e.Properties
+			}
+		} else {
+			t.call(edge, &row)
 		}
-		if row.Properties == nil {
-			row.Properties = map[string]jsontext.Value{}
-		}
-		row.EdgeID = t.app.EdgeID(index)
 		t.out.Edges[i] = row
 		switch row.Provenance.State {
 		case model.ApplicationProvenanceStateObserved:
@@ -175,6 +256,23 @@ func (t *tracing) edges() {
 			s.Unavailable++
 		}
 	}
+}
+
+// call writes a call from one module to a function of another.
+func (t *tracing) call(edge slice.Edge, row *tool.TraceApplicationFeatureOutputEdge) {
+	p := t.program
+	at, f := edge.Call.From, edge.Call.To
+	if edge.Call.Kind == semantic.Argument {
+		at, f = f, at
+	}
+	place := p.Place(at)
+	row.Relation, row.Provenance, row.Location = model.ApplicationRelationCalls, p.Known(edge.Call), &place
+	for name, n := range map[string]int32{"callee": at, "function": f} {
+		if label := p.Semantic.Label(n); label != "" {
+			row.Properties[name] = graph.Value(label)
+		}
+	}
+	row.EdgeID = "jse_" + digest([]byte(p.ID(at)+p.ID(f)+string(byte(edge.Call.Kind))))
 }
 
 func (t *tracing) paths() {
@@ -191,17 +289,17 @@ func (t *tracing) paths() {
 			h.Write([]byte(t.app.Graph.Nodes[n].ID))
 		}
 		for _, e := range p.Edges {
-			row.Edges = append(row.Edges, t.edgeRow[e])
-			h.Write([]byte(t.out.Edges[t.edgeRow[e]].EdgeID))
-			from := &t.app.ApplicationAnalysis.Provenance[t.app.Graph.Edges[e].Provenance]
-			row.Authorities = append(row.Authorities, string(from.Authority))
-			row.ContainsInference = row.ContainsInference || from.State != model.ApplicationProvenanceStateObserved
+			edge := &t.out.Edges[e]
+			row.Edges = append(row.Edges, int64(e))
+			h.Write([]byte(edge.EdgeID))
+			row.Authorities = append(row.Authorities, string(edge.Provenance.Authority))
+			row.ContainsInference = row.ContainsInference || edge.Provenance.State != model.ApplicationProvenanceStateObserved
 		}
 		slices.Sort(row.Authorities)
 		row.Authorities = slices.Compact(row.Authorities)
 		row.PathID = "jap_" + hex.EncodeToString(h.Sum(nil))
 		t.out.Paths[i] = row
-		if p.End == feature.Terminal {
+		if p.End == slice.Terminal {
 			t.out.Summary.TerminalPaths++
 		}
 	}
@@ -264,6 +362,7 @@ func (t *tracing) requests(addon int) (by, names []string) {
 		}
 		by = append(by, t.app.Graph.Nodes[e.From].ID)
 		names = append(names, recorded.List(e.Properties["names"])...)
+		names = append(names, t.trace.Called(i)...)
 	}
 	slices.Sort(by)
 	slices.Sort(names)
@@ -275,22 +374,30 @@ func (t *tracing) coverage(total, kept int) {
 	s.MatchedSeeds, s.Nodes, s.Edges, s.NativeHandoffs = int64(kept), int64(len(t.out.Nodes)), int64(len(t.out.Edges)), int64(len(t.out.NativeHandoffs))
 	c := &t.out.Coverage
 	c.ScannedNodes, c.TotalSeedMatches, c.OmittedSeedMatches = int64(len(t.app.Graph.Nodes)), int64(total), int64(total-kept)
+	s.Functions, c.OmittedFunctions = int64(len(t.out.Functions)), int64(t.trace.OmittedFunctions)
 	c.OmittedNodes, c.OmittedEdges, c.OmittedPaths = int64(t.trace.OmittedNodes), int64(t.trace.OmittedEdges), int64(t.trace.OmittedPaths)
 	reached := []string{}
 	if c.OmittedSeedMatches > 0 {
 		reached = append(reached, "max_seed_matches")
 	}
 	if c.OmittedEdges > 0 {
-		reached = append(reached, string(feature.MaxEdges))
+		reached = append(reached, string(slice.MaxEdges))
 	}
 	if c.OmittedPaths > 0 {
 		reached = append(reached, "max_paths")
 	}
 	c.Frontier = make([]tool.TraceApplicationFeatureOutputCoverageFrontierItem, len(t.trace.Frontier))
 	for i, f := range t.trace.Frontier {
-		reached = append(reached, string(f.Reason))
+		if f.Reason.IsLimit() {
+			reached = append(reached, string(f.Reason))
+		}
+		var function *string
+		if f.Function >= 0 {
+			id := t.program.ID(f.Function)
+			function = &id
+		}
 		c.Frontier[i] = tool.TraceApplicationFeatureOutputCoverageFrontierItem{
-			NodeID: t.app.Graph.Nodes[f.Node].ID, Side: tool.TraceApplicationFeatureOutputCoverageFrontierItemSide(sideNames[f.Side]),
+			NodeID: t.app.Graph.Nodes[f.Node].ID, Label: t.app.Label(f.Node), FunctionID: function, Side: tool.TraceApplicationFeatureOutputCoverageFrontierItemSide(sideNames[f.Side]),
 			Depth: int64(f.Depth), Reason: tool.TraceApplicationFeatureOutputCoverageFrontierItemReason(f.Reason),
 		}
 	}

@@ -1,3 +1,4 @@
+// Package feature finds what seeds name in the graph of an application.
 package feature
 
 import (
@@ -58,6 +59,7 @@ const (
 	Label    Basis = "label"
 	Identity Basis = "identity"
 	Property Basis = "property"
+	Code     Basis = "code"
 )
 
 // A Match is a node that a seed names.
@@ -65,6 +67,8 @@ type Match struct {
 	Node  int
 	Basis Basis
 	Field string
+	Value string // the text that matches
+	Site  int32  // node of the semantic graph that matches, 0 for none
 }
 
 // A Matcher compares texts with the value of a seed.
@@ -129,8 +133,9 @@ func Find(a *recorded.Application, kind SeedKind, m Matcher) []Match {
 		if len(want) > 0 && !want[n.Kind] {
 			continue
 		}
-		if basis, field := matches(n, kind, m, given[i]); basis != "" {
-			out = append(out, Match{i, basis, field})
+		if found := matches(n, kind, m, given[i]); found.Basis != "" {
+			found.Node = i
+			out = append(out, found)
 		}
 	}
 	return out
@@ -148,46 +153,53 @@ func imported(g *model.ApplicationGraph, kinds map[model.ApplicationNodeKind]boo
 	return out
 }
 
-func matches(n *model.ApplicationNode, kind SeedKind, m Matcher, given []string) (Basis, string) {
+func matches(n *model.ApplicationNode, kind SeedKind, m Matcher, given []string) Match {
 	if kind == ByID {
 		if m.Match(n.ID) {
-			return NodeID, "id"
+			return Match{Basis: NodeID, Field: "id", Value: n.ID}
 		}
-		return "", ""
+		return Match{}
 	}
 	if kind == ByExport {
 		return property(n, m, "exports")
 	}
 	for _, name := range given {
 		if m.Match(name) {
-			return Property, "names"
+			return Match{Basis: Property, Field: "names", Value: name}
 		}
 	}
 	if n.Label != nil && m.Match(*n.Label) {
-		return Label, "label"
+		return Match{Basis: Label, Field: "label", Value: *n.Label}
 	}
 	if n.Identity.Key != nil && m.Match(*n.Identity.Key) {
-		return Identity, "key"
+		return Match{Basis: Identity, Field: "key", Value: *n.Identity.Key}
 	}
 	switch kind {
 	case ByModule:
 		return property(n, m, "path", "module_id")
-	case ByString, ByAPI, ByNative:
+	case ByAPI:
+		for _, member := range recorded.Texts(n.Properties["members"]) { // as it is called
+			if n.Label != nil && m.Match(*n.Label+"."+member) {
+				return Match{Basis: Property, Field: "members", Value: member}
+			}
+		}
+		return property(n, m, names(n)...)
+	case ByString, ByNative:
 		return property(n, m, names(n)...)
 	}
-	return "", ""
+	return Match{}
 }
 
 // property looks into properties, in an order that does not vary.
-func property(n *model.ApplicationNode, m Matcher, names ...string) (Basis, string) {
+func property(n *model.ApplicationNode, m Matcher, names ...string) Match {
 	for _, name := range names {
 		for _, s := range recorded.Texts(n.Properties[name]) {
 			if m.Match(s) {
-				return Property, name
+				return Match{Basis: Property, Field: name, Value: s}
 			}
 		}
 	}
-	return "", ""
+	return Match{}
 }
 
 func names(n *model.ApplicationNode) []string { return slices.Sorted(maps.Keys(n.Properties)) }

@@ -41,6 +41,8 @@ type Program struct {
 	module   []int32 // of a node, as number among all modules
 	modules  []module
 	units    map[string]int // by key
+	byFile   []int          // unit of a file, -1 for none
+	inside   [][]int32      // calls in each function, made when they are needed
 }
 
 type module struct {
@@ -96,6 +98,10 @@ func (p *Program) bind() error {
 			}
 		}
 		p.units[p.key(i)] = i
+	}
+	p.byFile = slices.Repeat([]int{-1}, len(a.Files))
+	for i := range g.Units {
+		p.byFile[g.Units[i].File] = i
 	}
 	return nil
 }
@@ -174,6 +180,84 @@ func (p *Program) from(n int32) []semantic.Edge {
 func (p *Program) Function(n int32) int32 {
 	if o := p.owner[n]; o >= 0 && semantic.Kind(p.Semantic.Kinds[o]) == semantic.Function {
 		return o
+	}
+	return -1
+}
+
+// From are the relations that begin at a node.
+func (p *Program) From(n int32) []semantic.Edge { return p.from(n) }
+
+// Into gives the relations that end at a node.
+func (p *Program) Into(n int32, yield func(semantic.Edge)) {
+	for _, row := range p.incoming[p.firstIn[n]:p.firstIn[n+1]] {
+		yield(p.Semantic.Edges[row])
+	}
+}
+
+// Kind of a node.
+func (p *Program) Kind(n int32) semantic.Kind { return semantic.Kind(p.Semantic.Kinds[n]) }
+
+// Around is the function or module around a node, or -1 for modules of files.
+func (p *Program) Around(n int32) int32 { return p.owner[n] }
+
+// ModuleNode is the node of the module that a node lies in.
+func (p *Program) ModuleNode(n int32) int32 { return p.modules[p.module[n]].node }
+
+// Contents are the calls that stand in a function or module, and not in a function
+// inside of it.
+func (p *Program) Contents(n int32) []int32 {
+	if p.inside == nil {
+		p.inside = make([][]int32, len(p.owner))
+		for k, o := range p.owner {
+			if o >= 0 && isCall(semantic.Kind(p.Semantic.Kinds[k])) {
+				p.inside[o] = append(p.inside[o], int32(k))
+			}
+		}
+	}
+	return p.inside[n]
+}
+
+// Within gives the nodes that lie in a location.
+func (p *Program) Within(location int64, yield func(n int32)) {
+	l, g := &p.Locations, p.Semantic
+	u := p.byFile[l.File[location]]
+	if u < 0 {
+		return
+	}
+	unit := &g.Units[u]
+	end := uint32(l.End[location])
+	i, _ := slices.BinarySearch(g.Starts[unit.First:unit.First+unit.Count], uint32(l.Start[location]))
+	for n := unit.First + int64(i); n < unit.First+unit.Count && g.Starts[n] < end; n++ {
+		if g.Ends[n] <= end {
+			yield(int32(n))
+		}
+	}
+}
+
+// IsCall reports whether a node stands for something that is called.
+func (p *Program) IsCall(n int32) bool { return isCall(p.Kind(n)) }
+
+// maxOrigins bounds the steps from a value back to the function that it is.
+const maxOrigins = 12
+
+// Origin is the function that a value is, as far as is known: the only value that
+// flows into it. Or -1.
+func (p *Program) Origin(n int32) int32 {
+	for range maxOrigins {
+		if p.Kind(n) == semantic.Function {
+			return n
+		}
+		from, several := int32(-1), false
+		p.Into(n, func(e semantic.Edge) {
+			if e.Kind == semantic.Flows || e.Kind == semantic.Crosses {
+				several = several || from >= 0 && from != e.From
+				from = e.From
+			}
+		})
+		if from < 0 || several {
+			return -1
+		}
+		n = from
 	}
 	return -1
 }

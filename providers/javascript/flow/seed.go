@@ -183,11 +183,14 @@ func (p *Program) standing(nodes []int, basis Basis) []Match {
 	return slices.CompactFunc(out, func(a, b Match) bool { return a.Node == b.Node })
 }
 
+// At is the node at a location, or -1.
+func (p *Program) At(location int64) int32 { return p.at(location) }
+
 // at is the node at a location: the one that has its range, or the first that lies
 // in it; -1 for none.
 func (p *Program) at(location int64) int32 {
 	l := &p.Locations
-	u := slices.IndexFunc(p.Semantic.Units, func(u semantic.UnitRange) bool { return u.File == l.File[location] })
+	u := p.byFile[l.File[location]]
 	if u < 0 {
 		return -1
 	}

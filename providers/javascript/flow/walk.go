@@ -91,7 +91,6 @@ type walk struct {
 	functions map[int32]bool
 	modules   map[int32]bool
 	steps     map[semantic.Edge]bool
-	inside    [][]int32 // nodes in each function, made when they are needed
 }
 
 // Walk follows the graph from seeds. families, when it is not nil, are the ones
@@ -310,7 +309,7 @@ func (w *walk) runsIt(call, f int32) bool {
 func (w *walk) callees(n int32, yield func(e semantic.Edge, next int32)) {
 	switch semantic.Kind(w.Semantic.Kinds[n]) {
 	case semantic.Function, semantic.Module:
-		for _, k := range w.contents(n) {
+		for _, k := range w.Contents(n) {
 			yield(semantic.Edge{Kind: semantic.Within, From: n, To: k}, k)
 		}
 	default:
@@ -321,19 +320,6 @@ func (w *walk) callees(n int32, yield func(e semantic.Edge, next int32)) {
 			}
 		})
 	}
-}
-
-// contents are the calls that stand in a function, and not in one inside of it.
-func (w *walk) contents(n int32) []int32 {
-	if w.inside == nil {
-		w.inside = make([][]int32, len(w.owner))
-		for k, o := range w.owner {
-			if o >= 0 && isCall(semantic.Kind(w.Semantic.Kinds[k])) {
-				w.inside[o] = append(w.inside[o], int32(k))
-			}
-		}
-	}
-	return w.inside[n]
 }
 
 func isCall(k semantic.Kind) bool {

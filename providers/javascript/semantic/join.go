@@ -52,6 +52,8 @@ func NewJoin(parts []Part, resolve Resolver) *Join {
 	j.settle()
 	j.calls()
 	j.settle()
+	j.instances()
+	j.settle()
 	return j
 }
 
@@ -287,7 +289,7 @@ func (j *Join) calls() {
 			}
 		case Argument:
 			how := runsArguments(Kind(g.Kinds[e.To]))
-			if from := Kind(g.Kinds[e.From]); how == 0 || from != Slot && from != Variable {
+			if from := Kind(g.Kinds[e.From]); how == 0 || from != Slot && from != Variable && from != Boundary {
 				continue
 			}
 			if f := j.Function(e.From); f != none && !j.related(e.To, f) {

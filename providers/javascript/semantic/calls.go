@@ -73,7 +73,7 @@ func meaningOf(path, last string) meaning {
 
 // call is the node of a call, with its arguments and its target.
 func (e *extractor) call(r parse.Ref) int32 {
-	if n, ok := e.calls[r]; ok {
+	if n, ok := e.rows.of(r); ok {
 		return n
 	}
 	callee := e.First(r)
@@ -82,7 +82,7 @@ func (e *extractor) call(r parse.Ref) int32 {
 	}
 	if specifier, in, ok := e.loads(r, callee); ok {
 		n := e.node(Boundary, e.span(r), specifier)
-		e.calls[r] = n
+		e.rows.give(r, n)
 		if n != none {
 			e.unit.Imports = append(e.unit.Imports, Import{n, specifier, "*", in})
 		}
@@ -98,7 +98,7 @@ func (e *extractor) call(r parse.Ref) int32 {
 		m = meaningOf(path, path[strings.LastIndexByte(path, '.')+1:])
 	}
 	n := e.node(m.kind, e.span(r), e.calleeLabel(callee, path))
-	e.calls[r] = n
+	e.rows.give(r, n)
 	if n == none {
 		return n
 	}
@@ -241,7 +241,7 @@ func (e *extractor) importCall(r parse.Ref) int32 {
 		kind = Unknown
 	}
 	n := e.node(kind, e.span(r), specifier)
-	e.calls[r] = n
+	e.rows.give(r, n)
 	if ok && n != none {
 		e.unit.Imports = append(e.unit.Imports, Import{n, specifier, "*", ByImport})
 	}

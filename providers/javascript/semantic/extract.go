@@ -20,19 +20,22 @@ const (
 type slotKey struct {
 	binding scope.BindingID
 	object  parse.Ref
-	name    string
+	name    int32 // as number gives it
 }
 
 type extractor struct {
 	*bundle.File
-	roles     map[scope.BindingID]bundle.Role
-	unit      Unit
-	labels    map[string]int32
-	bindings  []int32 // nodes by BindingID
-	functions map[parse.Ref]int32
-	calls     map[parse.Ref]int32
-	slots     map[slotKey]int32
-	classes   map[parse.Ref]map[string]parse.Ref // methods
+	roles    map[scope.BindingID]bundle.Role
+	unit     Unit
+	edges    []uint64         // packed
+	labels   map[string]int32 // also those as they were before they were cleaned
+	label    []byte           // that is being put together
+	names    map[string]int32 // of properties
+	bindings []int32          // nodes by BindingID
+	rows     rows             // nodes of functions, calls and objects
+	configs  map[parse.Ref]int32
+	slots    map[slotKey]int32
+	classes  map[parse.Ref]map[string]parse.Ref // methods
 
 	function parse.Ref // innermost, 0 in the file itself
 	owner    parse.Ref // class or function that this means
@@ -41,12 +44,26 @@ type extractor struct {
 // none is the node of what has none.
 const none int32 = -1
 
-func (e *extractor) node(k Kind, at parse.Span, label string) int32 {
+// node makes a node; its label is what parts are together.
+func (e *extractor) node(k Kind, at parse.Span, parts ...string) int32 {
 	if len(e.unit.Nodes) >= MaxNodes {
 		e.unit.Omitted++
 		return none
 	}
-	label = address.Text(label)
+	e.unit.Nodes = append(e.unit.Nodes, Node{at, e.labelOf(parts), k})
+	return int32(len(e.unit.Nodes) - 1)
+}
+
+func (e *extractor) labelOf(parts []string) int32 {
+	e.label = e.label[:0]
+	for _, p := range parts {
+		e.label = append(e.label, p...)
+	}
+	if i, ok := e.labels[string(e.label)]; ok {
+		return i
+	}
+	raw := string(e.label)
+	label := address.Text(raw)
 	if len(label) > maxLabel {
 		label = strings.ToValidUTF8(label[:maxLabel], "")
 	}
@@ -56,15 +73,27 @@ func (e *extractor) node(k Kind, at parse.Span, label string) int32 {
 		e.labels[label] = i
 		e.unit.Labels = append(e.unit.Labels, label)
 	}
-	e.unit.Nodes = append(e.unit.Nodes, Node{at, i, k})
-	return int32(len(e.unit.Nodes) - 1)
+	if label != raw && len(raw) <= maxLabel {
+		e.labels[raw] = i
+	}
+	return i
+}
+
+// number of a name of a property.
+func (e *extractor) number(name string) int32 {
+	i, ok := e.names[name]
+	if !ok {
+		i = int32(len(e.names))
+		e.names[name] = i
+	}
+	return i
 }
 
 func (e *extractor) edge(k Relation, from, to int32) {
 	if from == none || to == none || from == to {
 		return
 	}
-	e.unit.Edges = append(e.unit.Edges, Edge{k, from, to})
+	e.edges = append(e.edges, Edge{k, from, to}.pack())
 }
 
 func (e *extractor) span(r parse.Ref) parse.Span {
@@ -79,9 +108,9 @@ func (e *extractor) declareFunctions() {
 		r := parse.Ref(i)
 		switch n := &e.Nodes[i]; {
 		case n.Kind.IsFunction():
-			e.functions[r] = e.node(Function, e.span(r), e.functionName(r))
+			e.rows.give(r, e.node(Function, e.span(r), e.functionName(r)))
 		case n.Kind == parse.Class || n.Kind == parse.ClassDecl:
-			e.functions[r] = e.node(Function, e.span(r), e.functionName(r))
+			e.rows.give(r, e.node(Function, e.span(r), e.functionName(r)))
 		}
 	}
 }
@@ -132,10 +161,11 @@ func (e *extractor) binding(b scope.BindingID) int32 {
 }
 
 func (e *extractor) functionOf(r parse.Ref) int32 {
-	if n, ok := e.functions[r]; ok {
-		return n
+	if k := e.Kind(r); !k.IsFunction() && k != parse.Class && k != parse.ClassDecl {
+		return none
 	}
-	return none
+	n, _ := e.rows.of(r)
+	return n
 }
 
 // slot is the node of a property that an expression reads or writes, none when
@@ -146,8 +176,8 @@ func (e *extractor) slot(r parse.Ref) int32 {
 		return none
 	}
 	object := e.First(r)
-	key := slotKey{name: name}
-	owner, label := none, ""
+	var key slotKey
+	owner, base, path := none, "", name
 	switch e.Kind(object) {
 	case parse.Ident:
 		b := e.Scopes.Of[object]
@@ -159,32 +189,29 @@ func (e *extractor) slot(r parse.Ref) int32 {
 		} else {
 			key.binding = b
 		}
-		owner, label = e.binding(b), e.NameOf(object)+"."+name
+		owner, base = e.binding(b), e.NameOf(object)
 	case parse.This:
 		key.object = e.owner
-		owner, label = e.functionOf(e.owner), "this."+name
+		owner, base = e.functionOf(e.owner), "this"
 	case parse.Dot, parse.Index: // a.b.c is a property of a, named b.c
-		base := object
-		path := name
-		for steps := 0; e.Kind(base) == parse.Dot || e.Kind(base) == parse.Index; steps++ {
-			step, ok := e.PropertyOf(base)
+		root := object
+		for steps := 0; e.Kind(root) == parse.Dot || e.Kind(root) == parse.Index; steps++ {
+			step, ok := e.PropertyOf(root)
 			if !ok || steps > 6 {
 				return none
 			}
 			path = step + "." + path
-			base = e.First(base)
+			root = e.First(root)
 		}
-		key.name = path
-		switch e.Kind(base) {
+		switch e.Kind(root) {
 		case parse.Ident:
-			key.binding = e.Scopes.Of[base]
+			key.binding = e.Scopes.Of[root]
 			if key.binding == 0 {
 				return none
 			}
-			label = e.NameOf(base) + "." + path
+			base = e.NameOf(root)
 		case parse.This:
-			key.object = e.owner
-			label = "this." + path
+			key.object, base = e.owner, "this"
 		default:
 			return none
 		}
@@ -194,16 +221,16 @@ func (e *extractor) slot(r parse.Ref) int32 {
 			return none
 		}
 		key.object = object
-		owner, label = e.call(object), "."+name
+		owner = e.call(object)
 	default:
 		return none
 	}
-	if n, ok := e.slots[key]; ok {
-		e.edge(Property, owner, n)
-		return n
+	key.name = e.number(path)
+	n, ok := e.slots[key]
+	if !ok {
+		n = e.node(Slot, e.span(r), base, ".", path)
+		e.slots[key] = n
 	}
-	n := e.node(Slot, e.span(r), label)
-	e.slots[key] = n
 	e.edge(Property, owner, n)
 	return n
 }
@@ -303,11 +330,11 @@ func (e *extractor) lead(r parse.Ref, to *strings.Builder, left *int) {
 
 // object is the node of an object literal with its properties.
 func (e *extractor) object(r parse.Ref) int32 {
-	if n, ok := e.calls[r]; ok {
+	if n, ok := e.rows.of(r); ok {
 		return n
 	}
 	n := e.node(Expression, e.span(r), "")
-	e.calls[r] = n
+	e.rows.give(r, n)
 	for k := e.First(r); k != 0; k = e.Next(k) {
 		if e.Kind(k) != parse.Property {
 			e.flow(e.First(k), n, Flows, maxSteps)
@@ -318,7 +345,7 @@ func (e *extractor) object(r parse.Ref) int32 {
 			e.flow(e.Kid(k, 1), n, Flows, maxSteps)
 			continue
 		}
-		key := slotKey{object: r, name: name}
+		key := slotKey{object: r, name: e.number(name)}
 		s, there := e.slots[key]
 		if !there {
 			s = e.node(Slot, e.span(e.First(k)), name)
@@ -340,12 +367,12 @@ func (e *extractor) config(r parse.Ref) int32 {
 	if path != "process.env" && path != "import.meta.env" {
 		return none
 	}
-	if n, ok := e.calls[r]; ok {
+	if n, ok := e.configs[r]; ok {
 		return n
 	}
 	name, _ := e.PropertyOf(r)
-	n := e.node(Config, e.span(r), path+"."+name)
-	e.calls[r] = n
+	n := e.node(Config, e.span(r), path, ".", name)
+	e.configs[r] = n
 	return n
 }
 
@@ -441,10 +468,10 @@ func (e *extractor) class(r parse.Ref) {
 		if !ok || e.Kind(value) == parse.Empty {
 			continue
 		}
-		key := slotKey{object: r, name: name}
+		key := slotKey{object: r, name: e.number(name)}
 		s, there := e.slots[key]
 		if !there {
-			s = e.node(Slot, e.span(n.First()), "this."+name)
+			s = e.node(Slot, e.span(n.First()), "this.", name)
 			e.slots[key] = s
 		}
 		e.edge(Property, e.functionOf(r), s)
@@ -468,7 +495,7 @@ func (e *extractor) bind(target, value parse.Ref, path string, steps int) {
 			return
 		}
 		if e.loading(value) {
-			key := slotKey{object: value, name: path[1:]}
+			key := slotKey{object: value, name: e.number(path[1:])}
 			s, ok := e.slots[key]
 			if !ok {
 				s = e.node(Slot, e.span(target), path)
@@ -479,10 +506,10 @@ func (e *extractor) bind(target, value parse.Ref, path string, steps int) {
 			return
 		}
 		if e.Kind(value) == parse.Ident && e.Scopes.Of[value] != 0 {
-			key := slotKey{binding: e.Scopes.Of[value], name: path[1:]}
+			key := slotKey{binding: e.Scopes.Of[value], name: e.number(path[1:])}
 			s, ok := e.slots[key]
 			if !ok {
-				s = e.node(Slot, e.span(target), e.NameOf(value)+path)
+				s = e.node(Slot, e.span(target), e.NameOf(value), path)
 				e.slots[key] = s
 			}
 			e.edge(Property, e.binding(key.binding), s)
@@ -520,7 +547,7 @@ func (e *extractor) assign(n *parse.Node) {
 	switch e.Kind(target) {
 	case parse.Dot, parse.Index:
 		if name, ok := e.exported(target); ok {
-			node := e.node(Slot, e.span(target), "exports."+name)
+			node := e.node(Slot, e.span(target), "exports.", name)
 			e.flow(value, node, Flows, maxSteps)
 			e.give(node, name)
 			if name == "*" {

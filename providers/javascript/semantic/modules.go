@@ -100,7 +100,7 @@ func (e *extractor) exportBinding(pattern parse.Ref) {
 
 // export makes the node of an exported name.
 func (e *extractor) export(at parse.Ref, name string, value parse.Ref) {
-	node := e.node(Slot, e.span(at), "exports."+name)
+	node := e.node(Slot, e.span(at), "exports.", name)
 	if f := e.functionOf(value); f != none {
 		e.edge(Flows, f, node)
 	} else {
@@ -126,7 +126,7 @@ func (e *extractor) giveMembers(value parse.Ref) {
 			continue
 		}
 		if name, ok := e.KeyOf(e.First(k), e.At(k).Flags&parse.Computed != 0); ok {
-			if slot, ok := e.slots[slotKey{object: literal, name: name}]; ok {
+			if slot, ok := e.slots[slotKey{object: literal, name: e.number(name)}]; ok {
 				e.give(slot, name)
 			}
 		}

@@ -281,14 +281,14 @@ const MaxNodes = 4_000_000
 func Extract(p *bundle.File, parts []parse.Span, roles map[scope.BindingID]bundle.Role) *Unit {
 	e := &extractor{
 		File: p, roles: roles,
-		bindings:  make([]int32, len(p.Scopes.Bindings)),
-		functions: map[parse.Ref]int32{}, calls: map[parse.Ref]int32{}, slots: map[slotKey]int32{}, classes: map[parse.Ref]map[string]parse.Ref{},
+		bindings: make([]int32, len(p.Scopes.Bindings)), rows: newRows(p.Nodes, hasRow), configs: map[parse.Ref]int32{},
+		slots: map[slotKey]int32{}, names: map[string]int32{}, classes: map[parse.Ref]map[string]parse.Ref{},
 	}
 	for i := range e.bindings {
 		e.bindings[i] = -1
 	}
-	e.unit.Nodes = make([]Node, 0, len(p.Nodes)/6)
-	e.unit.Edges = make([]Edge, 0, len(p.Nodes)/3)
+	e.unit.Nodes = make([]Node, 0, len(p.Nodes)/5)
+	e.edges = make([]uint64, 0, len(p.Nodes)/3)
 	e.unit.Labels = []string{""}
 	e.labels = map[string]int32{"": 0}
 	e.unit.Modules = append(e.unit.Modules, e.node(Module, parse.Span{Start: 0, End: uint32(len(p.Src))}, ""))
@@ -299,11 +299,11 @@ func Extract(p *bundle.File, parts []parse.Span, roles map[scope.BindingID]bundl
 	e.kids(p.Root)
 	e.captures()
 	e.printFunctions()
-	u := e.unit
+	u, edges := e.unit, e.edges
 	// The tree is many times larger than what was read from it: from here on
 	// nothing holds it.
 	*e = extractor{}
-	u.finish()
+	u.finish(edges)
 	return &u
 }
 
@@ -323,29 +323,41 @@ func (e *extractor) printFunctions() {
 }
 
 // finish puts nodes in order of place and numbers them anew.
-func (u *Unit) finish() {
-	order := make([]int32, len(u.Nodes))
+func (u *Unit) finish(edges []uint64) {
+	// Sorted as numbers: by where they begin, and then those that begin together.
+	order := make([]uint64, len(u.Nodes))
 	for i := range order {
-		order[i] = int32(i)
+		order[i] = uint64(u.Nodes[i].At.Start)<<32 | uint64(i)
 	}
-	slices.SortFunc(order, func(a, b int32) int {
-		x, y := &u.Nodes[a], &u.Nodes[b]
-		if x.At.Start != y.At.Start {
-			return cmp.Compare(x.At.Start, y.At.Start)
+	slices.Sort(order)
+	for i := 0; i < len(order); {
+		end := i + 1
+		for end < len(order) && order[end]>>32 == order[i]>>32 {
+			end++
 		}
-		return cmp.Or(cmp.Compare(y.At.End, x.At.End), cmp.Compare(x.Kind, y.Kind), cmp.Compare(u.Labels[x.Label], u.Labels[y.Label]), cmp.Compare(a, b))
-	})
+		if end > i+1 {
+			slices.SortFunc(order[i:end], func(a, b uint64) int {
+				x, y := &u.Nodes[uint32(a)], &u.Nodes[uint32(b)]
+				if x.At.End != y.At.End {
+					return cmp.Compare(y.At.End, x.At.End)
+				}
+				return cmp.Or(cmp.Compare(x.Kind, y.Kind), cmp.Compare(u.Labels[x.Label], u.Labels[y.Label]), cmp.Compare(a, b))
+			})
+		}
+		i = end
+	}
 	number := make([]int32, len(order))
 	nodes := make([]Node, len(order))
 	for i, old := range order {
-		number[old] = int32(i)
-		nodes[i] = u.Nodes[old]
+		number[uint32(old)] = int32(i)
+		nodes[i] = u.Nodes[uint32(old)]
 	}
 	u.Nodes = nodes
-	for i := range u.Edges {
-		u.Edges[i].From, u.Edges[i].To = number[u.Edges[i].From], number[u.Edges[i].To]
+	for i, k := range edges {
+		e := unpack(k)
+		edges[i] = Edge{e.Kind, number[e.From], number[e.To]}.pack()
 	}
-	u.Edges = SortEdges(u.Edges)
+	u.Edges = sortPacked(edges, nil)
 	for i := range u.Modules {
 		u.Modules[i] = number[u.Modules[i]]
 	}
@@ -369,21 +381,34 @@ func (u *Unit) finish() {
 	u.Functions, u.Prints = functions, prints
 }
 
+// pack makes one number of an edge: 28 bits for each end, which is more than there
+// are nodes. Numbers are in the order of edges.
+func (e Edge) pack() uint64 { return uint64(e.From)<<36 | uint64(e.To)<<8 | uint64(e.Kind) }
+
+func unpack(k uint64) Edge { return Edge{Relation(k), int32(k >> 36), int32(k >> 8 & (1<<28 - 1))} }
+
 // SortEdges puts edges in order of From, To and kind, each once.
 func SortEdges(edges []Edge) []Edge {
 	if len(edges) == 0 {
 		return edges
 	}
-	// Sorted as numbers: 28 bits for each end, which is more than there are nodes.
 	keys := make([]uint64, len(edges))
 	for i, e := range edges {
-		keys[i] = uint64(e.From)<<36 | uint64(e.To)<<8 | uint64(e.Kind)
+		keys[i] = e.pack()
 	}
+	return sortPacked(keys, edges)
+}
+
+// sortPacked is SortEdges of packed edges; room is used when it is enough.
+func sortPacked(keys []uint64, room []Edge) []Edge {
 	slices.Sort(keys)
 	keys = slices.Compact(keys)
-	edges = edges[:len(keys)]
-	for i, k := range keys {
-		edges[i] = Edge{Relation(k), int32(k >> 36), int32(k >> 8 & (1<<28 - 1))}
+	if cap(room) < len(keys) {
+		room = make([]Edge, len(keys))
 	}
-	return edges
+	room = room[:len(keys)]
+	for i, k := range keys {
+		room[i] = unpack(k)
+	}
+	return room
 }

@@ -3,6 +3,7 @@ package codec_test
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/hex"
 	"io"
 	"strings"
 	"testing"
@@ -107,6 +108,11 @@ func FuzzDecoders(f *testing.F) {
 	f.Add(byte(9), []byte{0x82, 'a', 'b', 'c', 0x40, 0, 0})
 	f.Add(byte(13), packed(f, "deflate"))
 	f.Add(byte(13), []byte("\x01\x05\x00\xfa\xffhello"))
+	filtered, err := hex.DecodeString("fd377a585a0000016922de3603020400030101210100000007b375fa0100116361090bb4fd54a174041af2fee91517eb00000000e0ea46c000012a124b0854bc9042990d010000000001595a")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(byte(2), filtered) // x86 branches, and differences of every other byte
 	f.Add(byte(10), []byte{0x31, 'a', 'b', 'c', 1, 0})
 	f.Fuzz(func(t *testing.T, method byte, data []byte) {
 		const limit = 1 << 20

@@ -10,6 +10,7 @@ import (
 	"hash/crc32"
 	"hash/crc64"
 	"io"
+	"slices"
 
 	"github.com/ulikunitz/xz/lzma"
 
@@ -49,10 +50,16 @@ type xzReader struct {
 	chunks xzChunks
 	lz     *lzma.Reader2
 	total  int64
+	ready  []byte // that filters gave
 }
 
 func (x *xzReader) Read(p []byte) (int, error) {
 	for {
+		if len(x.ready) > 0 {
+			n := copy(p, x.ready)
+			x.ready = x.ready[n:]
+			return n, nil
+		}
 		if x.lz == nil {
 			if x.chunks.done {
 				if len(x.chunks.blocks) > 0 {
@@ -67,7 +74,8 @@ func (x *xzReader) Read(p []byte) (int, error) {
 			}
 		}
 		n, err := x.lz.Read(p)
-		if bad := x.account(p[:n]); bad != nil {
+		filtered, bad := x.account(p[:n])
+		if bad != nil {
 			return 0, bad
 		}
 		if err == io.EOF { // of one decoder
@@ -76,37 +84,48 @@ func (x *xzReader) Read(p []byte) (int, error) {
 		if err != nil {
 			return n, unexpected(err)
 		}
-		if n > 0 || len(p) == 0 {
+		if n > 0 && !filtered || len(p) == 0 {
 			return n, nil
 		}
 	}
 }
 
-// account hashes what came out for the blocks that it is of.
-func (x *xzReader) account(b []byte) error {
+// account hashes what came out for the blocks that it is of. When one of them
+// has filters, what they give is ready instead of b.
+func (x *xzReader) account(b []byte) (filtered bool, err error) {
 	q := &x.chunks.blocks
+	filtered = slices.ContainsFunc(*q, func(block *xzBlock) bool { return block.filters != nil })
+	x.ready = x.ready[:0]
 	for len(*q) > 0 {
 		block := (*q)[0]
 		n := int64(len(b))
 		if block.ended {
 			n = min(n, block.end-x.total)
 		}
-		if block.hash != nil {
-			block.hash.Write(b[:n])
-		}
+		part := b[:n]
 		b, x.total = b[n:], x.total+n
-		if !block.ended || x.total < block.end {
+		end := block.ended && x.total >= block.end
+		for _, f := range slices.Backward(block.filters) {
+			part = f.next(part, end)
+		}
+		if filtered {
+			x.ready = append(x.ready, part...)
+		}
+		if block.hash != nil {
+			block.hash.Write(part)
+		}
+		if !end {
 			break
 		}
 		*q = (*q)[1:]
 		if block.hash != nil && !bytes.Equal(block.hash.Sum(nil), block.want) {
-			return badXZ("the content contradicts its check")
+			return filtered, badXZ("the content contradicts its check")
 		}
 	}
 	if len(b) > 0 {
-		return badXZ("there is content that no block has")
+		return filtered, badXZ("there is content that no block has")
 	}
-	return nil
+	return filtered, nil
 }
 
 func badXZ(what string, args ...any) error {
@@ -115,10 +134,11 @@ func badXZ(what string, args ...any) error {
 
 // xzBlock is what is known of a block.
 type xzBlock struct {
-	hash  hash.Hash // nil for checks that are not known
-	want  []byte
-	end   int64 // in the content of all
-	ended bool
+	filters []filter  // behind the decoder, the last one first
+	hash    hash.Hash // nil for checks that are not known
+	want    []byte
+	end     int64 // in the content of all
+	ended   bool
 }
 
 // xzChunks gives the chunks of LZMA2 in all blocks, and looks at everything
@@ -322,16 +342,22 @@ func (x *xzChunks) header(words int64) error {
 			*d.to, fields = int64(v), fields[k:]
 		}
 	}
-	if flags&3 != 0 {
-		return container.Errorf("xz", container.Unsupported, "a chain of %d filters", flags&3+1)
+	block := &xzBlock{}
+	for i := range int(flags & 3) {
+		id, properties, rest := xzFilter(fields)
+		f := newFilter(id, properties)
+		if f == nil {
+			return container.Errorf("xz", container.Unsupported, "filter %d of a block is %#x", i+1, id)
+		}
+		block.filters, fields = append(block.filters, f), rest
 	}
-	if len(fields) < 3 || fields[0] != 0x21 || fields[1] != 1 {
-		return container.Errorf("xz", container.Unsupported, "a filter that is not LZMA2")
+	id, properties, _ := xzFilter(fields)
+	if id != 0x21 || len(properties) != 1 {
+		return container.Errorf("xz", container.Unsupported, "the last filter is not LZMA2")
 	}
-	if x.wants = dictionarySize(fields[2]); x.wants > x.window {
+	if x.wants = dictionarySize(properties[0]); x.wants > x.window {
 		return container.Errorf("xz", container.Bounded, "a block wants a history of more than %d bytes", x.window)
 	}
-	block := &xzBlock{}
 	switch x.flags[1] {
 	case 1:
 		block.hash = crc32.NewIEEE()
@@ -342,6 +368,17 @@ func (x *xzChunks) header(words int64) error {
 	}
 	x.blocks = append(x.blocks, block)
 	return nil
+}
+
+// xzFilter reads the id and the properties of one filter.
+func xzFilter(b []byte) (id uint64, properties, rest []byte) {
+	id, n := varint(b)
+	size, k := varint(b[n:])
+	if n == 0 || k == 0 || size > uint64(len(b)-n-k) {
+		return 0, nil, nil
+	}
+	b = b[n+k:]
+	return id, b[:size], b[size:]
 }
 
 func dictionarySize(c byte) int64 {

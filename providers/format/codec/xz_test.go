@@ -5,9 +5,13 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"io"
+	"math/rand"
+	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/ulikunitz/xz"
 
@@ -54,6 +58,70 @@ func TestXZ(t *testing.T) {
 		cmd.Stdin = bytes.NewReader(data)
 		if out, err := cmd.Output(); err != nil || string(out) != want {
 			t.Errorf("xz has %d bytes of it (%v)", len(out), err)
+		}
+	}
+}
+
+// TestXZ_filters: what the xz program filters comes back, in whatever pieces it
+// is read, and with streams without filters around it.
+func TestXZ_filters(t *testing.T) {
+	program, err := exec.LookPath("xz")
+	if err != nil {
+		t.Skip("xz is not installed")
+	}
+	// Bytes of which branches are made, in every order.
+	random := rand.New(rand.NewSource(7))
+	opcodes := []byte{0xe8, 0xe9, 0, 0xff, 0xeb, 0xf0, 0xf8, 0x48, 1, 0x40, 0x7f, 0x94, 0x90, 0x97, 0x55}
+	code := make([]byte, 100_001)
+	for i := range code {
+		code[i] = opcodes[random.Intn(len(opcodes))]
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	native, err := os.ReadFile(self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	code = append(code, native[:min(len(native), 80_000)]...)
+	for _, filters := range []string{
+		"--x86", "--x86=start=4096", "--arm", "--armthumb", "--powerpc", "--sparc", "--arm64", "--arm64=start=8192", "--delta=dist=4", "--delta=dist=256 --x86", "--x86 --delta=dist=1 --arm",
+	} {
+		for _, blocks := range []string{"", "--block-size=70003"} {
+			cmd := exec.Command(program, strings.Fields("-c "+blocks+" "+filters+" --lzma2=preset=0")...)
+			cmd.Stdin = bytes.NewReader(code)
+			packed, err := cmd.Output()
+			if err != nil {
+				if strings.Contains(filters, "arm64") { // older programs have no such filter
+					continue
+				}
+				t.Fatalf("%s: %v", filters, err)
+			}
+			plain := xzOf(t, xz.WriterConfig{}, text)
+			data := slices.Concat(plain, packed, plain)
+			want := text + string(code) + text
+			got, err := codec.All(codec.XZ, data, int64(len(want)))
+			if err != nil || string(got) != want {
+				t.Errorf("%s %s: %d bytes, want %d (%v)", filters, blocks, len(got), len(want), err)
+			}
+			r, err := codec.XZ(bytes.NewReader(packed))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err = io.ReadAll(iotest.OneByteReader(r)); err != nil || !bytes.Equal(got, code) {
+				t.Errorf("%s %s byte by byte: %d bytes, want %d (%v)", filters, blocks, len(got), len(code), err)
+			}
+			if _, err := codec.All(codec.XZ, packed[:len(packed)/2], int64(len(code))); container.KindOf(err) != container.Corrupt {
+				t.Errorf("%s %s: half of it: %v", filters, blocks, err)
+			}
+		}
+	}
+	cmd := exec.Command(program, "-c", "--ia64", "--lzma2")
+	cmd.Stdin = bytes.NewReader(code)
+	if packed, err := cmd.Output(); err == nil {
+		if _, err := codec.All(codec.XZ, packed, int64(len(code))); container.KindOf(err) != container.Unsupported {
+			t.Errorf("a filter that is not read: %v", err)
 		}
 	}
 }

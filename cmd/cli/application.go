@@ -129,9 +129,18 @@ func (a *app) graphApplication(ctx context.Context, path string, own *graphFlags
 // mapRows bounds the lists of a map that a tool prints.
 const mapRows = 15
 
+// findingRows bounds the lists of what was found about an application.
+const findingRows = 40
+
 // printResult writes what a tool gave: as a map where that is its form.
 func (a *app) printResult(tool string, result []byte, format string) error {
-	if tool != applicationTool || format == "json" {
+	if format == "json" {
+		return a.print(result, format)
+	}
+	if done, err := report.Finding(a.out, tool, result, terminal.Of(a.out, a.getenv), findingRows); done || err != nil {
+		return err
+	}
+	if tool != applicationTool {
 		return a.print(result, format)
 	}
 	m, err := report.ReadApplication(result)

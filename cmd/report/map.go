@@ -136,23 +136,23 @@ func (m *mapWriter) head() {
 	a := &m.read.Application
 	m.line(m.screen.Paint(terminal.Bold, terminal.Escape(a.Name)))
 	m.fact("sha256", a.SHA256)
-	m.fact("format", fmt.Sprintf("%s, %s files, %s bytes", a.Format, number(a.Files), number(a.Bytes)))
+	m.fact("format", fmt.Sprintf("%s, %s, %s bytes", a.Format, count(int(a.Files), "file", "files"), number(a.Bytes)))
 	s := m.read.Statistics
-	code := fmt.Sprintf("%s JavaScript files, %s bytes", number(a.JavascriptFiles), number(a.JavascriptBytes))
+	code := fmt.Sprintf("%s, %s bytes", count(int(a.JavascriptFiles), "JavaScript file", "JavaScript files"), number(a.JavascriptBytes))
 	if n := s["nodes.javascript-module"]; n > 0 {
-		code += fmt.Sprintf(", %s bundled modules", number(n))
+		code += ", " + count(int(n), "bundled module", "bundled modules")
 	}
 	if n := s["nodes.module-group"]; n > 0 {
-		code += fmt.Sprintf(", %s groups of joined modules", number(n))
+		code += ", " + count(int(n), "group of joined modules", "groups of joined modules")
 	}
 	m.fact("code", code)
 	if n := s["nodes.source-map"]; n > 0 {
-		m.fact("source maps", fmt.Sprintf("%s with %s original files", number(n), number(s["nodes.source-module"])))
+		m.fact("source maps", fmt.Sprintf("%s with %s", number(n), count(int(s["nodes.source-module"]), "original file", "original files")))
 	}
-	m.fact("graph", fmt.Sprintf("%s nodes, %s edges", number(int64(len(m.read.Graph.Nodes))), number(int64(len(m.read.Graph.Edges)))))
+	m.fact("graph", count(len(m.read.Graph.Nodes), "node", "nodes")+", "+count(len(m.read.Graph.Edges), "edge", "edges"))
 	m.fact("evidence", m.Evidence[0].ID)
 	if n := len(m.read.IntegrityContradictions); n > 0 {
-		m.fact("integrity", fmt.Sprintf("%d files contradict what their archive declares", n))
+		m.fact("integrity", count(n, "file contradicts", "files contradict")+" what the archive declares")
 	}
 }
 

@@ -427,7 +427,7 @@ func (t *tracing) limitations() []string {
 		}
 	}
 	if t.app.Graph.Coverage.Status == model.ApplicationCoverageStatusPartial {
-		out = append(out, fmt.Sprintf("the analysis has %d gaps; what lies in them is not in the trace", len(t.app.Graph.Coverage.Gaps)))
+		out = append(out, "what lies in the gaps of the analysis is not in the trace")
 	}
 	return out
 }

@@ -132,10 +132,29 @@ func (p *Program) byFact(s Selector) []Match {
 		match = feature.NewExact(feature.SeedKind(s.Kind), s.Value, !s.Fold)
 	}
 	var nodes []int
+	var out []Match
 	for _, m := range feature.Find(p.Application, feature.SeedKind(s.Kind), match) {
+		if m.Field == "members" {
+			out = append(out, p.member(m)...)
+			continue
+		}
 		nodes = append(nodes, m.Node)
 	}
-	return p.standing(nodes, ByFact)
+	return append(out, p.standing(nodes, ByFact)...)
+}
+
+// member are the calls of one member of an API.
+func (p *Program) member(m feature.Match) []Match {
+	var out []Match
+	for i := range p.Graph.Edges {
+		e := &p.Graph.Edges[i]
+		if e.To == int64(m.Node) && e.Location != nil && recorded.Text(e.Properties["member"]) == m.Value {
+			if n := p.at(*e.Location); n >= 0 {
+				out = append(out, Match{n, ByFact})
+			}
+		}
+	}
+	return out
 }
 
 // standing are the nodes of the semantic graph that stand for nodes of the

@@ -97,7 +97,7 @@ func CoverageOf(app *recorded.Application) Coverage {
 		}
 	}
 	if unread > 0 {
-		reason(strconv.Itoa(unread) + " files were not read, or not completely")
+		reason("not read, or not completely: " + strconv.Itoa(unread) + " of its files")
 	}
 	for _, g := range app.Graph.Coverage.Gaps {
 		switch {

@@ -34,7 +34,7 @@ var overLimit = map[string]int{
 	"compare_javascript_export_shapes": 12162,
 	"compare_source_to_bundle":         11972,
 	"inspect_analysis_view":            6682,
-	"trace_application_feature":        12219,
+	"trace_application_feature":        12385,
 	"trace_javascript_semantics":       8851,
 }
 

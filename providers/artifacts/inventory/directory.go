@@ -177,7 +177,7 @@ func (n *Node) family(format string) string {
 	if format == "compound-file" {
 		return n.Format
 	}
-	if format != n.Format && !(format == "crx" && n.Format == "zip") {
+	if format != n.Format && !((format == "crx" || format == "jmod") && n.Format == "zip") {
 		return format // an archive behind something else
 	}
 	return family(format, func(yield func(string) bool) {

@@ -37,7 +37,7 @@ type opener struct {
 // openerOf gives the readers of a format, nil when there are none.
 func openerOf(format string) *opener {
 	switch format {
-	case "zip", "crx":
+	case "zip", "crx", "jmod":
 		return &opener{source: func(src container.Source, _ companion) (container.Reader, error) { return zip.Open(src) }}
 	case "asar":
 		return &opener{source: func(src container.Source, beside companion) (container.Reader, error) { return asar.Open(src, beside) }}

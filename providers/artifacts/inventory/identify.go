@@ -61,6 +61,7 @@ var magics = []struct {
 	{0, "MSCF\x00\x00\x00\x00", "cab", KindContainer},
 	{0, "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "compound-file", KindContainer},
 	{0, "Cr24", "crx", KindContainer},
+	{0, "JM\x01\x00", "jmod", KindContainer},
 	{0, "\x89PNG\r\n\x1a\n", "png", KindImage},
 	{0, "\xff\xd8\xff", "jpeg", KindImage},
 	{0, "GIF8", "gif", KindImage},
@@ -120,8 +121,8 @@ func identify(head []byte, whole bool) Identity {
 	if tar.Is(head) {
 		return Identity{Format: "tar", Kind: KindContainer}
 	}
-	if len(head) >= 512 && head[510] == 0x55 && head[511] == 0xaa && bytes.HasPrefix(head[54:], []byte("FAT")) {
-		return Identity{Format: "fat", Kind: KindData}
+	if format := unreadFormat(head); format != "" {
+		return Identity{Format: format, Kind: KindContainer}
 	}
 	return text(head, whole)
 }

@@ -108,7 +108,7 @@ func family(format string, names func(yield func(raw string) bool)) string {
 			return "pkg"
 		}
 		return format
-	case "zip", "crx":
+	case "zip", "crx", "jmod":
 	default:
 		return format
 	}
@@ -141,8 +141,8 @@ func family(format string, names func(yield func(raw string) bool)) string {
 		return "opendocument"
 	case has["install.rdf"] || has["META-INF/mozilla.rsa"] || has["META-INF/cose.manifest"]:
 		return "xpi"
-	case format == "crx":
-		return "crx"
+	case format == "crx", format == "jmod":
+		return format
 	case has["META-INF/MANIFEST.MF"]:
 		return "jar"
 	}

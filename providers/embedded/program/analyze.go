@@ -55,7 +55,7 @@ func analyze(ctx context.Context, im *object.Image, dec isa.Decoder, opt Options
 
 func newRecovery(ctx context.Context, im *object.Image, dec isa.Decoder, opt Options) *recovery {
 	r := &recovery{
-		ctx: ctx, im: im, dec: dec, workers: opt.Workers, progress: opt.Progress,
+		ctx: ctx, im: im, dec: direct(dec), workers: opt.Workers, progress: opt.Progress,
 		parts: map[uint32]uint32{}, alts: map[uint32]bool{},
 		noRetSite: map[uint32]bool{}, resumed: map[uint32]bool{}, tables: map[uint32]*table{}, byEntry: make(map[uint32]*fn, len(im.Hints)+len(im.Stubs)), rejected: map[uint32]bool{}, refused: map[uint32]int{},
 	}
@@ -66,11 +66,11 @@ func newRecovery(ctx context.Context, im *object.Image, dec isa.Decoder, opt Opt
 		r.progress = func(string, int, int) {}
 	}
 	r.sp = newSpace(im, r.note)
-	r.d = newDescent(r.sp, dec)
+	r.d = newDescent(r.sp, r.dec)
 	n := r.sp.size + regionGuard
 	r.starts, r.covered, r.noRet, r.readAt = newBitset(n), newBitset(n), newBitset(n), newBitset(n)
 	r.d.starts, r.d.covered = r.starts, r.covered
-	r.vouched, r.met, r.stubs, r.goTable, r.called = newBitset(n), newBitset(n), newBitset(n), newBitset(n), newBitset(n)
+	r.vouched, r.met, r.stubs, r.goTable, r.called, r.small = newBitset(n), newBitset(n), newBitset(n), newBitset(n), newBitset(n), newBitset(n)
 	r.budget.limit = shareFactor*int64(r.sp.size) + shareSlack
 	r.walkers, r.finders, r.scanners = make([]walker, r.workers), make([]tableFinder, r.workers), make([]refScanner, r.workers)
 	r.deferReturn = none
@@ -113,15 +113,16 @@ func newRecovery(ctx context.Context, im *object.Image, dec isa.Decoder, opt Opt
 
 // lostRegs are the registers that the calling convention lets a callee change.
 func lostRegs(im *object.Image) uint64 {
+	const upper = 0xffff0000 // r16 to r31
 	switch {
 	case im.Arch == object.ARM64:
 		return 1<<19 - 1 | 1<<30
 	case im.Arch == object.X86:
 		return 1<<0 | 1<<1 | 1<<2
 	case im.Format == object.PE:
-		return 1<<0 | 1<<1 | 1<<2 | 1<<8 | 1<<9 | 1<<10 | 1<<11
+		return 1<<0 | 1<<1 | 1<<2 | 1<<8 | 1<<9 | 1<<10 | 1<<11 | upper
 	}
-	return 1<<0 | 1<<1 | 1<<2 | 1<<6 | 1<<7 | 1<<8 | 1<<9 | 1<<10 | 1<<11
+	return 1<<0 | 1<<1 | 1<<2 | 1<<6 | 1<<7 | 1<<8 | 1<<9 | 1<<10 | 1<<11 | upper
 }
 
 // goBuildID opens the identification that the Go linker puts before its code.

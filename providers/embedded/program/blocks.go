@@ -18,7 +18,32 @@ type emitting struct {
 	joined  []bool   // the jump of the block before
 	entered []bool   // reached by something other than the block before
 	real    []uint32 // the first block at or behind each that is no padding
+	graph   graph
 }
+
+// graph is the successors of the blocks of one function.
+type graph struct {
+	first []int32 // by block: its first edge, and behind the last block their number
+	edges []graphEdge
+}
+
+type graphEdge struct {
+	to   int32 // a block
+	kind EdgeKind
+}
+
+// build lists the successors of the blocks of f.
+func (g *graph) build(r *recovery, f *fn) {
+	g.first, g.edges = g.first[:0], g.edges[:0]
+	for i := range f.blocks {
+		g.first = append(g.first, int32(len(g.edges)))
+		r.succ(f, &f.blocks[i], func(to int, kind EdgeKind) { g.edges = append(g.edges, graphEdge{int32(to), kind}) })
+	}
+	g.first = append(g.first, int32(len(g.edges)))
+}
+
+// of is the successors of block i.
+func (g *graph) of(i int) []graphEdge { return g.edges[g.first[i]:g.first[i+1]] }
 
 func (s *emitting) begin(n int) {
 	if cap(s.real) < n {
@@ -34,7 +59,8 @@ func (r *recovery) emitBlocks(o *output, s *emitting, starts bitset, f *fn, fx u
 	n := len(f.blocks)
 	s.begin(n)
 	pad, joined, entered, real := s.pad, s.joined, s.entered, s.real
-	r.markEntered(entered, f)
+	s.graph.build(r, f)
+	r.markEntered(entered, f, &s.graph)
 	for i := range f.blocks {
 		b := &f.blocks[i]
 		pad[i] = b.start != f.entry && i+1 < n && f.blocks[i+1].start == b.end && r.allNops(b)
@@ -50,12 +76,6 @@ func (r *recovery) emitBlocks(o *output, s *emitting, starts bitset, f *fn, fx u
 			real[i] = f.blocks[i].end
 		}
 	}
-	skip := func(to uint32) uint32 {
-		if k := f.blockStart(to); k >= 0 {
-			return real[k]
-		}
-		return to
-	}
 	for i := range f.blocks {
 		b := &f.blocks[i]
 		for a := b.start; a < b.end; a += max(1, r.d.size(a)) {
@@ -69,15 +89,15 @@ func (r *recovery) emitBlocks(o *output, s *emitting, starts bitset, f *fn, fx u
 		for k := i; ; k++ {
 			more := k+1 < n && joined[k+1]
 			c := &f.blocks[k]
-			r.succ(f, c, func(to uint32, kind EdgeKind) {
-				if more && kind == EdgeNotTaken {
-					return
+			for _, e := range s.graph.of(k) {
+				switch {
+				case more && e.kind == EdgeNotTaken:
+					continue
+				case k > i && e.kind == EdgeJump:
+					e.kind = EdgeNotTaken
 				}
-				if k > i && kind == EdgeJump {
-					kind = EdgeNotTaken
-				}
-				o.edges = append(o.edges, Edge{r.sp.addr(skip(to)), kind})
-			})
+				o.edges = append(o.edges, Edge{r.sp.addr(real[e.to]), e.kind})
+			}
 			if !more {
 				out.End, out.Last = r.sp.addr(c.end-1)+1, r.sp.addr(c.last)
 				break
@@ -140,15 +160,13 @@ func (r *recovery) pastPadding(f *fn, i int, entered bool) uint32 {
 }
 
 // markEntered marks the blocks that something other than the block before reaches.
-func (r *recovery) markEntered(out []bool, f *fn) {
+func (r *recovery) markEntered(out []bool, f *fn, g *graph) {
 	for i := range f.blocks {
-		b := &f.blocks[i]
-		r.succ(f, b, func(to uint32, kind EdgeKind) {
-			j := f.blockStart(to)
-			if !(j == i+1 && (kind == EdgeNotTaken || kind == EdgeFall) && to == b.end) {
-				out[j] = true
+		for _, e := range g.of(i) {
+			if to := int(e.to); to != i+1 || e.kind != EdgeNotTaken && e.kind != EdgeFall || f.blocks[to].start != f.blocks[i].end {
+				out[to] = true
 			}
-		})
+		}
 	}
 	for _, p := range f.pads {
 		if j := f.blockStart(p); j > 0 && !(r.isHole(f, p) && f.blocks[j-1].end == p) {

@@ -28,6 +28,13 @@ func (o *output) end() outputEnd {
 	return outputEnd{len(o.ranges), len(o.refs), len(o.calls), len(o.unresolved), len(o.blocks), len(o.edges)}
 }
 
+// take returns what o holds, in lists of just that size, and empties o.
+func (o *output) take() output {
+	out := output{slices.Clone(o.ranges), slices.Clone(o.refs), slices.Clone(o.calls), slices.Clone(o.unresolved), slices.Clone(o.blocks), slices.Clone(o.edges), o.insns, slices.Clone(o.parts)}
+	*o = output{o.ranges[:0], o.refs[:0], o.calls[:0], o.unresolved[:0], o.blocks[:0], o.edges[:0], 0, o.parts[:0]}
+	return out
+}
+
 func (e outputEnd) plus(x outputEnd) outputEnd {
 	return outputEnd{e.ranges + x.ranges, e.refs + x.refs, e.calls + x.calls, e.unresolved + x.unresolved, e.blocks + x.blocks, e.edges + x.edges}
 }
@@ -41,9 +48,11 @@ func (r *recovery) build() (*Program, error) {
 	outs := make([]output, r.shards(len(r.funcs)))
 	r.progress("references", 0, len(r.funcs))
 	err := r.eachShard(len(r.funcs), func(w, k, lo, hi int) {
+		s := &r.scanners[w]
 		for i := lo; i < hi; i++ {
-			r.finish(p, &r.scanners[w], uint32(i), &outs[k])
+			r.finish(p, s, uint32(i), &s.out)
 		}
+		outs[k] = s.out.take()
 	})
 	if err != nil {
 		return nil, err
@@ -54,18 +63,17 @@ func (r *recovery) build() (*Program, error) {
 	r.progress("data", 0, 0)
 	var broke [2]error
 	err = together(r.workers, func() {
-		if broke[0] = r.dataRefs(p); broke[0] == nil {
-			broke[0] = r.findStrings(p)
+		if broke[0] = r.gatherRefs(p, outs); broke[0] == nil {
+			broke[0] = r.findStrings(p, p.orderByTarget(r.workers))
 		}
 	}, func() {
 		r.collectNames(p)
 		r.nameFunctions(p)
-		broke[1] = r.findGaps(p)
+		if broke[1] = r.findGaps(p); broke[1] == nil {
+			p.index(r.workers)
+		}
 	})
 	if err := cmp.Or(err, broke[0], broke[1]); err != nil {
-		return nil, err
-	}
-	if err := p.index(r.workers); err != nil {
 		return nil, err
 	}
 	p.Notes = append(p.Notes, r.notes...)
@@ -133,9 +141,7 @@ func (r *recovery) finish(p *Program, s *refScanner, fx uint32, o *output) {
 	r.scan(s, f, false)
 	o.insns += s.insns
 	was := o.end()
-	for _, x := range s.refs {
-		o.refs = append(o.refs, Ref{r.sp.addr(x.from), x.to, x.kind})
-	}
+	r.finishRefs(s, f, o)
 	for _, c := range f.calls {
 		t := c.target
 		call := Call{From: r.sp.addr(c.off), Kind: DirectCall, Import: -1}
@@ -150,7 +156,7 @@ func (r *recovery) finish(p *Program, s *refScanner, fx uint32, o *output) {
 		}
 		o.calls = append(o.calls, call)
 	}
-	r.finishBranches(f, o)
+	r.finishExits(f, o)
 	r.finishSites(s, o)
 	s.ranges = r.rangesOf(s.ranges[:0], f)
 	for _, g := range s.ranges {
@@ -160,34 +166,59 @@ func (r *recovery) finish(p *Program, s *refScanner, fx uint32, o *output) {
 	}
 	r.emitBlocks(o, &s.emitting, p.starts, f, fx)
 	slices.SortFunc(o.calls[was.calls:], func(a, b Call) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
-	refs := o.refs[was.refs:]
-	slices.SortFunc(refs, compareRefs)
-	o.refs = o.refs[:was.refs+len(slices.Compact(refs))]
 	o.parts = append(o.parts, o.end())
 }
 
 func compareRefs(a, b Ref) int {
-	return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Kind, b.Kind))
+	if a.From != b.From {
+		return cmp.Compare(a.From, b.From)
+	}
+	return cmp.Or(cmp.Compare(a.To, b.To), cmp.Compare(a.Kind, b.Kind))
 }
 
-// finishBranches records jumps and what leaves the function.
-func (r *recovery) finishBranches(f *fn, o *output) {
-	for i := range f.blocks {
-		b := &f.blocks[i]
-		k := r.d.kind(b.last)
-		if k == kindJump || k == kindCond {
-			if t := r.d.target(b.last); t != none {
-				kind := RefJump
-				if k == kindCond {
-					kind = RefBranch
-				}
-				o.refs = append(o.refs, Ref{r.sp.addr(b.last), r.sp.addr(t), kind})
-			}
-		}
-		if k == kindInvalid {
-			o.unresolved = append(o.unresolved, Unresolved{r.sp.addr(b.last), UndecodableCode})
+// finishRefs records the references of f: those that were scanned, and its
+// jumps. Blocks follow one another, so that little is left to sort.
+func (r *recovery) finishRefs(s *refScanner, f *fn, o *output) {
+	was := len(o.refs)
+	put := func(x Ref) {
+		o.refs = append(o.refs, x)
+		for i := len(o.refs) - 1; i > was && o.refs[i-1].From == x.From && compareRefs(o.refs[i], o.refs[i-1]) < 0; i-- {
+			o.refs[i-1], o.refs[i] = o.refs[i], o.refs[i-1]
 		}
 	}
+	k := 0
+	for i := range f.blocks {
+		b := &f.blocks[i]
+		for ; k < len(s.refs) && s.refs[k].from < b.end; k++ {
+			put(Ref{r.sp.addr(s.refs[k].from), s.refs[k].to, s.refs[k].kind})
+		}
+		kind := RefJump
+		switch r.d.kind(b.last) {
+		case kindCond:
+			kind = RefBranch
+		case kindJump:
+		case kindInvalid:
+			o.unresolved = append(o.unresolved, Unresolved{r.sp.addr(b.last), UndecodableCode})
+			continue
+		default:
+			continue
+		}
+		if t := r.d.target(b.last); t != none {
+			put(Ref{r.sp.addr(b.last), r.sp.addr(t), kind})
+		}
+	}
+	for _, x := range s.refs[k:] {
+		put(Ref{r.sp.addr(x.from), x.to, x.kind})
+	}
+	refs := o.refs[was:]
+	if !slices.IsSortedFunc(refs, compareRefs) {
+		slices.SortFunc(refs, compareRefs)
+	}
+	o.refs = o.refs[:was+len(slices.Compact(refs))]
+}
+
+// finishExits records what leaves the function.
+func (r *recovery) finishExits(f *fn, o *output) {
 	for _, e := range f.exits {
 		from := r.sp.addr(e.from)
 		switch e.kind {
@@ -388,12 +419,11 @@ func (r *recovery) assemble(p *Program, outs []output) error {
 	}
 	all := at[len(outs)]
 	p.Blocks, p.Edges, p.Ranges = make([]Block, all.blocks), make([]Edge, all.edges), make([]Range, all.ranges)
-	p.Refs, p.Calls, p.Unresolved = make([]Ref, all.refs), make([]Call, all.calls), make([]Unresolved, all.unresolved)
+	p.Calls, p.Unresolved = make([]Call, all.calls), make([]Unresolved, all.unresolved)
 	p.Functions = make([]Function, len(r.funcs))
 	err := r.eachShard(len(r.funcs), func(_, k, lo, hi int) {
 		o, base := &outs[k], at[k]
 		copy(p.Ranges[base.ranges:], o.ranges)
-		copy(p.Refs[base.refs:], o.refs)
 		copy(p.Calls[base.calls:], o.calls)
 		copy(p.Unresolved[base.unresolved:], o.unresolved)
 		copy(p.Edges[base.edges:], o.edges)
@@ -408,7 +438,7 @@ func (r *recovery) assemble(p *Program, outs []output) error {
 			r.describe(&p.Functions[i], r.funcs[i], o, was, end, base)
 			was = end
 		}
-		*o = output{}
+		*o = output{refs: o.refs}
 	})
 	if err != nil {
 		return err

@@ -49,7 +49,7 @@ func (r *recovery) indexCallers() {
 			}
 		})
 		all := slices.Concat(parts...)
-		order := sortedBy(len(all), func(i int) uint64 { return uint64(all[i].to) })
+		order := sortedBy(r.workers, len(all), func(i int) uint64 { return uint64(all[i].to) })
 		x.older = make([]caller, len(order))
 		for i, k := range order {
 			x.older[i] = all[k]

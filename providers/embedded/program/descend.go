@@ -40,7 +40,7 @@ type flow struct{ off, target uint32 }
 // descent is the decoded part of the program.
 type descent struct {
 	sp   *space
-	dec  isa.Decoder
+	dec  decoder
 	meta []uint8
 	seen bitset // claimed instruction starts
 	data bitset // bytes declared to be data; nil when there are none
@@ -53,7 +53,7 @@ type descent struct {
 	pending         []flow // calls of what is neither, decoded since the last look at them
 }
 
-func newDescent(sp *space, dec isa.Decoder) *descent {
+func newDescent(sp *space, dec decoder) *descent {
 	return &descent{sp: sp, dec: dec, meta: make([]uint8, sp.size+regionGuard), seen: newBitset(sp.size + regionGuard), noRetStub: newBitset(sp.size)}
 }
 

@@ -16,7 +16,7 @@
 //   - gaps: code no table and no reference leads to (gaps.go);
 //   - holes: unreached code inside a function's own range (holes.go);
 //   - a last pass over the owned blocks for references (refs.go) and one over
-//     the data for pointers and strings (datarefs.go, strings.go).
+//     the data for pointers and strings (order.go, strings.go).
 //
 // Lists are indexed, not linked: FunctionAt, FunctionContaining and
 // FunctionNamed give indices into Functions; FunctionRanges, FunctionBlocks,

@@ -69,9 +69,9 @@ func stepHeight(arch object.Arch, h *height, in *isa.Inst) {
 	if wroteSP {
 		switch {
 		case in.Class == isa.Push:
-			h.move(-word)
+			h.move(-max(word, int64(in.Size)))
 		case in.Class == isa.Pop && in.Dst != sp:
-			h.move(word)
+			h.move(max(word, int64(in.Size)))
 		case in.Class == isa.Leave:
 			h.sp, h.spKnown = old.fp, old.fpKnown
 			h.move(word)
@@ -136,8 +136,7 @@ func (r *recovery) computeHeights(f *fn) {
 		i := work[len(work)-1]
 		work = work[:len(work)-1]
 		h := r.heightAt(&in, f, i, hs[i], none)
-		r.succ(f, &f.blocks[i], func(to uint32, kind EdgeKind) {
-			j := f.blockStart(to)
+		r.succ(f, &f.blocks[i], func(j int, kind EdgeKind) {
 			if kind == EdgeLandingPad {
 				if !hs[j].set {
 					hs[j] = height{set: true}

@@ -342,17 +342,16 @@ func (r *recovery) predecessors(tf *tableFinder, f *fn) {
 	}
 	tf.dispatched = append(tf.dispatched[:0], make([]int32, n)...)
 	for i := range f.blocks {
-		r.succ(f, &f.blocks[i], func(to uint32, kind EdgeKind) {
+		r.succ(f, &f.blocks[i], func(j int, kind EdgeKind) {
 			if kind == EdgeLandingPad {
 				return
 			}
-			j := f.blockStart(to)
-			if j >= 0 && kind == EdgeTable {
+			if kind == EdgeTable {
 				if tf.dispatched[j]++; tf.dispatched[j] > dispatchers {
 					return // a piece of an interpreter: what bounds its jump stands in it
 				}
 			}
-			if j >= 0 && len(tf.preds[j]) < pathTries {
+			if len(tf.preds[j]) < pathTries {
 				tf.preds[j] = append(tf.preds[j], int32(i))
 			}
 		})

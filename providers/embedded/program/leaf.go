@@ -27,6 +27,7 @@ func (r *recovery) measureLeaf(f *fn) {
 		}
 	}
 	f.leaf = true
+	r.small.share(f.entry)
 }
 
 // leafAt returns the small leaf function that the call in reaches, or nil.
@@ -34,7 +35,11 @@ func (r *recovery) leafAt(in *isa.Inst) *fn {
 	if in.Flow != isa.Call {
 		return nil
 	}
-	if f := r.byEntry[r.sp.off(in.Target)]; f != nil && f.leaf {
+	o := r.sp.off(in.Target)
+	if o == none || !r.small.has(o) {
+		return nil
+	}
+	if f := r.byEntry[o]; f != nil && f.leaf {
 		return f
 	}
 	return nil

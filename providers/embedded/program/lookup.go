@@ -8,24 +8,21 @@ import (
 )
 
 // index builds what the lookups need.
-func (p *Program) index(workers int) error {
-	return together(workers, func() {
-		p.refsByTo = sortedBy(len(p.Refs), func(i int) uint64 { return p.Refs[i].To })
-	}, func() {
-		p.callsByTo = sortedBy(len(p.Calls), func(i int) uint64 { return p.Calls[i].To })
-		for i := range p.Functions {
-			for _, g := range p.FunctionRanges(i) {
-				p.byRange = append(p.byRange, rangeOwner{g, uint32(i)})
-			}
+func (p *Program) index(workers int) {
+	p.callsByTo = sortedBy(workers, len(p.Calls), func(i int) uint64 { return p.Calls[i].To })
+	p.byRange = make([]rangeOwner, 0, len(p.Ranges))
+	for i := range p.Functions {
+		for _, g := range p.FunctionRanges(i) {
+			p.byRange = append(p.byRange, rangeOwner{g, uint32(i)})
 		}
-		slices.SortFunc(p.byRange, func(a, b rangeOwner) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.fn, b.fn)) })
-		p.nameOrder = make([]uint32, len(p.Names))
-		for i := range p.nameOrder {
-			p.nameOrder[i] = uint32(i)
-		}
-		slices.SortFunc(p.nameOrder, func(a, b uint32) int {
-			return cmp.Or(cmp.Compare(p.Names[a].Name, p.Names[b].Name), cmp.Compare(a, b))
-		})
+	}
+	slices.SortFunc(p.byRange, func(a, b rangeOwner) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.fn, b.fn)) })
+	p.nameOrder = make([]uint32, len(p.Names))
+	for i := range p.nameOrder {
+		p.nameOrder[i] = uint32(i)
+	}
+	slices.SortFunc(p.nameOrder, func(a, b uint32) int {
+		return cmp.Or(cmp.Compare(p.Names[a].Name, p.Names[b].Name), cmp.Compare(a, b))
 	})
 }
 

@@ -236,17 +236,11 @@ type splitter struct {
 	f     *fn
 	after uint32
 	entry int
-	first []int32 // by block: its first edge
-	edges []splitEdge
+	graph graph
 	mark  []uint8
 	last  uint32 // start of the last block that the entry reaches
 	stack []int32
 	work  int // blocks looked at
-}
-
-type splitEdge struct {
-	to   int32
-	kind EdgeKind
 }
 
 const (
@@ -258,15 +252,8 @@ const (
 )
 
 func newSplitter(r *recovery, f *fn, after uint32) *splitter {
-	n := len(f.blocks)
-	s := &splitter{r: r, f: f, after: after, entry: f.blockStart(f.entry), first: make([]int32, n+1), edges: make([]splitEdge, 0, n+n/2), mark: make([]uint8, n)}
-	for i := range f.blocks {
-		s.first[i] = int32(len(s.edges))
-		r.succ(f, &f.blocks[i], func(to uint32, kind EdgeKind) {
-			s.edges = append(s.edges, splitEdge{int32(f.blockStart(to)), kind})
-		})
-	}
-	s.first[n] = int32(len(s.edges))
+	s := &splitter{r: r, f: f, after: after, entry: f.blockStart(f.entry), mark: make([]uint8, len(f.blocks))}
+	s.graph.build(r, f)
 	return s
 }
 
@@ -291,7 +278,7 @@ func (s *splitter) frontier(cands []jumpSplit) []jumpSplit {
 		s.stack = s.stack[:len(s.stack)-1]
 		b := &s.f.blocks[i]
 		s.last = max(s.last, b.start)
-		for _, e := range s.edges[s.first[i]:s.first[i+1]] {
+		for _, e := range s.graph.of(int(i)) {
 			switch m := &s.mark[e.to]; {
 			case *m&markStop != 0:
 				*m |= markMet
@@ -331,7 +318,7 @@ func (s *splitter) separable(t uint32) bool {
 	for len(s.stack) > 0 && !shared {
 		i := s.stack[len(s.stack)-1]
 		s.stack = s.stack[:len(s.stack)-1]
-		for _, e := range s.edges[s.first[i]:s.first[i+1]] {
+		for _, e := range s.graph.of(int(i)) {
 			m := &s.mark[e.to]
 			switch {
 			case int(e.to) == s.entry && e.kind != EdgeFall: // a tail call back

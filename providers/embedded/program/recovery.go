@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"rea/providers/embedded/isa"
 	"rea/providers/format/object"
 )
 
@@ -40,7 +39,7 @@ type why struct {
 type recovery struct {
 	ctx      context.Context
 	im       *object.Image
-	dec      isa.Decoder
+	dec      decoder
 	sp       *space
 	d        *descent
 	workers  int
@@ -48,6 +47,7 @@ type recovery struct {
 	notes    []string
 
 	starts  bitset // function entries
+	small   bitset // those that were small leaf functions at some time
 	met     bitset // those made where functions that share code meet
 	budget  walkBudget
 	effort  atomic.Int64 // instructions walked and blocks judged so far, all rounds together

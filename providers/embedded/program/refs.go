@@ -2,6 +2,7 @@ package program
 
 import (
 	"math/bits"
+	"slices"
 
 	"rea/providers/embedded/isa"
 	"rea/providers/format/object"
@@ -59,8 +60,42 @@ type refScanner struct {
 	sites []site
 	insns int
 
+	insts []isa.Inst // of the function at hand, when it is kept decoded,
+	first []int32    // and by block its first one
+	kept  bool
+
 	ranges   []span
 	emitting emitting
+	out      output
+}
+
+// maxKept bounds the instructions of a function that is kept decoded: what more
+// passes than one go over should stay in the processor's cache.
+const maxKept = 1 << 12
+
+// decodeAll keeps f decoded for the passes to come, unless it is too large.
+func (r *recovery) decodeAll(s *refScanner, f *fn) {
+	s.insts, s.first, s.kept = s.insts[:0], s.first[:0], false
+	for i := range f.blocks {
+		b := &f.blocks[i]
+		s.first = append(s.first, int32(len(s.insts)))
+		g := r.sp.at(b.start)
+		for a := b.start; a < b.end; {
+			n := len(s.insts)
+			if n == maxKept {
+				return
+			}
+			if n == cap(s.insts) {
+				s.insts = slices.Grow(s.insts, n+64)
+			}
+			s.insts = s.insts[:n+1]
+			in := &s.insts[n]
+			r.dec.Decode(g.data[a-g.base:], g.addr+uint64(a-g.base), in)
+			a += max(1, uint32(in.Len))
+		}
+	}
+	s.first = append(s.first, int32(len(s.insts)))
+	s.kept = true
 }
 
 const refPasses = 6
@@ -71,20 +106,22 @@ const maxFlowBlocks = 1 << 16
 // scan collects the references of f. Following constants over blocks is left
 // out for x86, whose addresses are in single instructions, unless deep is set.
 func (r *recovery) scan(s *refScanner, f *fn, deep bool) {
+	var c consts
 	if r.im.Arch != object.ARM64 && !deep && !r.relative32 {
+		s.kept = false
 		for i := range f.blocks {
-			c := consts{}
-			r.scanBlock(s, &f.blocks[i], &c, true)
+			c.known = 0
+			r.scanBlock(s, f, i, &c, true)
 		}
 		return
 	}
 	stable := r.constants(s, f) // false also for functions of too many blocks
 	for i := range f.blocks {
-		c := consts{}
+		c.known = 0
 		if stable && s.set[i] {
 			c = s.in[i]
 		}
-		r.scanBlock(s, &f.blocks[i], &c, true)
+		r.scanBlock(s, f, i, &c, true)
 	}
 }
 
@@ -93,9 +130,10 @@ func (r *recovery) scan(s *refScanner, f *fn, deep bool) {
 func (r *recovery) constants(s *refScanner, f *fn) bool {
 	n := len(f.blocks)
 	if n > maxFlowBlocks {
-		s.set = s.set[:0]
+		s.set, s.kept = s.set[:0], false
 		return false
 	}
+	r.decodeAll(s, f)
 	if cap(s.in) < n {
 		s.in, s.set = make([]consts, n), make([]bool, n)
 	}
@@ -111,20 +149,21 @@ func (r *recovery) constants(s *refScanner, f *fn) bool {
 		}
 		return s.in[j].meet(c) && j <= i
 	}
+	var c consts
 	for range refPasses {
 		again := false
 		for i := range f.blocks {
 			if !s.set[i] {
 				continue
 			}
-			c := s.in[i]
-			r.scanBlock(s, &f.blocks[i], &c, false)
-			r.succ(f, &f.blocks[i], func(to uint32, kind EdgeKind) {
+			c = s.in[i]
+			r.scanBlock(s, f, i, &c, false)
+			r.succ(f, &f.blocks[i], func(to int, kind EdgeKind) {
 				if kind == EdgeLandingPad {
-					again = flow(f.blockStart(to), i, &consts{}) || again
+					again = flow(to, i, &consts{}) || again
 					return
 				}
-				again = flow(f.blockStart(to), i, &c) || again
+				again = flow(to, i, &c) || again
 			})
 		}
 		if !again {
@@ -134,33 +173,40 @@ func (r *recovery) constants(s *refScanner, f *fn) bool {
 	return false
 }
 
-// scanBlock advances c over a block and, when emit is set, records references.
-func (r *recovery) scanBlock(s *refScanner, b *block, c *consts, emit bool) {
-	var in isa.Inst
+// scanBlock advances c over block i of f and, when emit is set, records
+// references.
+func (r *recovery) scanBlock(s *refScanner, f *fn, i int, c *consts, emit bool) {
+	b := &f.blocks[i]
 	g := r.sp.at(b.start)
-	arm := r.im.Arch == object.ARM64
 	var asked uint64 // the address that the instruction before pushed
-	for a := b.start; a < b.end; a += uint32(in.Len) {
-		i := a - g.base
-		r.dec.Decode(g.data[i:], g.addr+uint64(i), &in)
-		if in.Len == 0 {
-			return
-		}
+	step := func(a uint32, in *isa.Inst) {
 		if emit {
 			s.insns++
-			r.scanInst(s, a, &in, c, arm)
+			r.scanInst(s, a, in, c)
 		}
-		if l := r.leafAt(&in); l != nil {
+		if l := r.leafAt(in); l != nil {
 			if c.known &^= l.writes; l.pc < 32 {
 				c.put(l.pc, in.Addr+uint64(in.Len))
 			}
-		} else if asksPC(r.im.Arch, &in) {
+		} else if asksPC(r.im.Arch, in) {
 			asked = in.Target
-			continue
-		} else if stepConsts(c, &in, r.im.Arch, r.lost); asked != 0 && in.Class == isa.Pop && in.Dst < 32 {
+			return
+		} else if stepConsts(c, in, r.im.Arch, r.lost); asked != 0 && in.Class == isa.Pop && in.Dst < 32 {
 			c.put(in.Dst, asked)
 		}
 		asked = 0
+	}
+	if s.kept {
+		for k := s.first[i]; k < s.first[i+1]; k++ {
+			in := &s.insts[k]
+			step(g.base+uint32(in.Addr-g.addr), in)
+		}
+		return
+	}
+	var in isa.Inst
+	for a := b.start; a < b.end; a += max(1, uint32(in.Len)) {
+		r.dec.Decode(g.data[a-g.base:], g.addr+uint64(a-g.base), &in)
+		step(a, &in)
 	}
 }
 
@@ -231,7 +277,8 @@ func access(in *isa.Inst) RefKind {
 }
 
 // scanInst records the references of one instruction.
-func (r *recovery) scanInst(s *refScanner, a uint32, in *isa.Inst, c *consts, arm bool) {
+func (r *recovery) scanInst(s *refScanner, a uint32, in *isa.Inst, c *consts) {
+	arm := r.im.Arch == object.ARM64
 	put := func(to uint64, k RefKind) {
 		if r.mapped(to) {
 			s.refs = append(s.refs, codeRef{a, k, to})

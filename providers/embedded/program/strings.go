@@ -57,9 +57,9 @@ func isASCII(b []byte) bool {
 
 func printable(c byte) bool { return c >= 0x20 && c < 0x7f || c == '\t' || c == '\n' || c == '\r' }
 
-// findStrings scans every data section.
-func (r *recovery) findStrings(p *Program) error {
-	targets := r.textTargets(p)
+// findStrings scans every data section; targets are the places that something
+// refers to.
+func (r *recovery) findStrings(p *Program, targets []uint64) error {
 	var jobs []textJob
 	for i := range r.im.Sections {
 		s := &r.im.Sections[i]
@@ -120,21 +120,6 @@ func textJobs(jobs []textJob, section int, b []byte) []textJob {
 		lo = hi
 	}
 	return jobs
-}
-
-// textTargets are the data addresses something refers to, sorted.
-func (r *recovery) textTargets(p *Program) []uint64 {
-	var t []uint64
-	for i := range p.Refs {
-		switch p.Refs[i].Kind {
-		case RefAddress, RefPointer, RefRead:
-			if r.sp.off(p.Refs[i].To) == none {
-				t = append(t, p.Refs[i].To)
-			}
-		}
-	}
-	slices.Sort(t)
-	return slices.Compact(t)
 }
 
 type textScanner struct {

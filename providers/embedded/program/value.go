@@ -366,6 +366,7 @@ func (p *path) clobber(in *isa.Inst, r isa.Reg) {
 		if p.arch == object.X86 {
 			k = 4
 		}
+		k = max(k, int64(in.Size)) // two registers at once
 		if in.Class == isa.Push {
 			k = -k
 		}
@@ -376,6 +377,9 @@ func (p *path) clobber(in *isa.Inst, r isa.Reg) {
 				v = p.get(in.Src)
 			} else if in.HasImm {
 				v = constant(in.Imm)
+			}
+			if in.Src2 != isa.NoReg {
+				v = p.unknown()
 			}
 			p.store(p.regs[r], v, uint8(-k))
 		}
@@ -399,7 +403,7 @@ func (p *path) call() {
 		}
 		p.set(30, p.unknown())
 	} else {
-		for r := range isa.Reg(12) {
+		for r := range isa.Reg(32) {
 			if p.lost&(1<<r) != 0 {
 				p.set(r, p.unknown())
 			}

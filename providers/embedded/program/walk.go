@@ -89,17 +89,29 @@ func (f *fn) inside(t uint32) bool {
 
 // blockAt returns the index of the block that holds off, or -1.
 func (f *fn) blockAt(off uint32) int {
-	i := sort.Search(len(f.blocks), func(i int) bool { return f.blocks[i].start > off }) - 1
+	i := f.blocksUpTo(off) - 1
 	if i >= 0 && off < f.blocks[i].end {
 		return i
 	}
 	return -1
 }
 
+// blocksUpTo is the number of blocks that start at or before off.
+func (f *fn) blocksUpTo(off uint32) int {
+	lo, hi := 0, len(f.blocks)
+	for lo < hi {
+		if m := int(uint(lo+hi) >> 1); f.blocks[m].start <= off {
+			lo = m + 1
+		} else {
+			hi = m
+		}
+	}
+	return lo
+}
+
 // blockStart returns the index of the block that starts at off, or -1.
 func (f *fn) blockStart(off uint32) int {
-	i := sort.Search(len(f.blocks), func(i int) bool { return f.blocks[i].start >= off })
-	if i < len(f.blocks) && f.blocks[i].start == off {
+	if i := f.blocksUpTo(off) - 1; i >= 0 && f.blocks[i].start == off {
 		return i
 	}
 	return -1
@@ -375,12 +387,15 @@ func (r *recovery) padOf(off uint32) uint32 {
 	return none
 }
 
-// succ calls yield for every successor of b inside f, in a fixed order.
-func (r *recovery) succ(f *fn, b *block, yield func(to uint32, kind EdgeKind)) {
+// succ calls yield for every successor of b inside f, by its index among the
+// blocks, in a fixed order.
+func (r *recovery) succ(f *fn, b *block, yield func(to int, kind EdgeKind)) {
 	d := r.d
 	in := func(t uint32, k EdgeKind) {
-		if t != none && f.blockStart(t) >= 0 {
-			yield(t, k)
+		if t != none {
+			if i := f.blockStart(t); i >= 0 {
+				yield(i, k)
+			}
 		}
 	}
 	switch d.kind(b.last) {

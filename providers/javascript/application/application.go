@@ -30,7 +30,7 @@ import (
 
 // Analyze draws the map of an application.
 func Analyze(ctx context.Context, t *tree.Tree) (*model.ApplicationAnalysis, error) {
-	a := &analysis{ctx: ctx, tree: t, byPath: make(map[string]int, len(t.Files)), units: make([]*unit, len(t.Files)), manifests: map[string]*resolve.Manifest{}}
+	a := &analysis{ctx: ctx, tree: t, byPath: make(map[string]int, len(t.Files)), units: make([]*unit, len(t.Files)), manifests: map[string]*resolve.Manifest{}, windows: map[window]int64{}}
 	a.documents, a.maps = make([]*html.Document, len(t.Files)), make([]*sourcemap.Map, len(t.Files))
 	a.mapErrors, a.lowered = make([]error, len(t.Files)), make([]bool, len(t.Files))
 	for i := range t.Files {
@@ -84,6 +84,8 @@ type analysis struct {
 	docDirs    []string         // folders of documents, nil until asked for
 	roles      []processRole
 	operations []operation
+	windows    map[window]int64
+	shown      []shown
 	// What joins the semantic graphs of files.
 	deliveries  []delivery
 	uses        []use

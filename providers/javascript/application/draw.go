@@ -51,7 +51,7 @@ func (a *analysis) draw() error {
 		}
 	}
 	a.drawLoads()
-	for _, draw := range []func(){a.drawEntries, a.drawDocuments, a.drawMessages, a.drawUses, a.drawMaps, a.drawBanners, a.drawRoles} {
+	for _, draw := range []func(){a.drawEntries, a.drawShown, a.drawDocuments, a.drawMessages, a.drawUses, a.drawMaps, a.drawBanners, a.drawRoles} {
 		if err := a.ctx.Err(); err != nil {
 			return err
 		}
@@ -270,7 +270,11 @@ func (a *analysis) drawFact(file int, from int64, f *facts.Fact) {
 		p[d.Name] = d.Value
 	}
 	at := a.location(file, f.At)
-	source := nameSource(f.Dynamic, f.Inferred, "its name is only known when the program runs")
+	why := "its name is only known when the program runs"
+	if p["all"] == true {
+		why = "all of them are handed on"
+	}
+	source := nameSource(f.Dynamic, f.Inferred, why)
 	key := f.Name
 	if f.Dynamic {
 		key = a.tree.Files[file].Path + "@" + itoa(int(f.At.Start))
@@ -296,4 +300,5 @@ func (a *analysis) drawFact(file int, from int64, f *facts.Fact) {
 	}
 	node := a.b.Node(model.ApplicationNodeKind(f.Kind), graph.Local(strings.ToValidUTF8(key, "\ufffd")), f.Name, a.b.From(source), nil, p)
 	a.b.Edge(from, node, relation, a.b.From(source), at, edge)
+	a.showIn(file, f, node)
 }

@@ -101,7 +101,12 @@ type processRole struct {
 
 // find looks for a file that code in another names: beside it, at the root of
 // its package, and at the root of the application.
-func (a *analysis) find(from, name string) string {
+//
+// Pages that are named by no path from the code are looked for at the root first,
+// as Electron does.
+func (a *analysis) find(from, name string, page bool) string {
+	bare := !strings.HasPrefix(name, ".") && !strings.HasPrefix(name, "/")
+	given := name
 	name, _, _ = strings.Cut(name, "?")
 	name, _, _ = strings.Cut(name, "#")
 	name = strings.TrimPrefix(name, "file://")
@@ -116,6 +121,9 @@ func (a *analysis) find(from, name string) string {
 		}
 	}
 	dirs = append(dirs, ".")
+	if page && bare {
+		dirs = append(dirs[1:], dirs[0])
+	}
 	for _, d := range dirs {
 		if p := a.in(d, name); p != "" {
 			return p
@@ -131,6 +139,9 @@ func (a *analysis) find(from, name string) string {
 		default:
 			found = p
 		}
+	}
+	if found == "" && bare && !page { // require.resolve("package/file")
+		return a.resolver.Resolve(from, given, resolve.How{Require: true}).Path
 	}
 	return found
 }
@@ -172,13 +183,17 @@ func (a *analysis) drawProcess(file int, from int64, f *facts.Fact) {
 	}
 	kind, relation := processKind(f)
 	found := ""
-	if !f.Dynamic {
-		found = a.find(a.tree.Files[file].Path, f.Name)
+	if !f.Dynamic && p["inline"] != true {
+		found = a.find(a.tree.Files[file].Path, f.Name, f.Kind == facts.Document)
 	}
-	source := nameSource(f.Dynamic, f.Inferred, "the file is only known when the program runs")
+	why := "the file is only known when the program runs"
+	if name, ok := p["variable"].(string); ok {
+		why = "the address is in the environment variable " + name
+	}
+	source := nameSource(f.Dynamic, f.Inferred, why)
 	key := a.tree.Files[file].Path + "@" + itoa(int(f.At.Start))
 	switch {
-	case f.Dynamic:
+	case f.Dynamic, p["inline"] == true:
 	case found == "" && f.Kind != facts.ChildProcess:
 		source = unknown(fromSyntax, "no such file in the application")
 	}
@@ -189,6 +204,7 @@ func (a *analysis) drawProcess(file int, from int64, f *facts.Fact) {
 	}
 	node := a.b.Node(kind, graph.Local(key), f.Name, a.b.From(source), nil, p)
 	a.b.Edge(from, node, relation, a.b.From(source), at, graph.Properties{"via": f.Via})
+	a.showIn(file, f, node)
 	if found != "" {
 		a.b.Edge(node, a.fileNodes[a.byPath[found]], model.ApplicationRelationLoads, a.b.From(inferred(fromSyntax, model.ApplicationProvenanceConfidenceHigh, "a path joined to the folder of the program")), nil, nil)
 		a.roles = append(a.roles, processRole{kind, found})
@@ -285,7 +301,7 @@ func (a *analysis) drawWindow(file int, from int64, f *facts.Fact) {
 	for _, d := range f.Details {
 		options[d.Name] = d.Value
 		if text, ok := d.Value.(string); ok && d.Name == "webPreferences.preload" {
-			preload = a.find(a.tree.Files[file].Path, text)
+			preload = a.find(a.tree.Files[file].Path, text, false)
 		}
 	}
 	if f.Dynamic {
@@ -299,8 +315,45 @@ func (a *analysis) drawWindow(file int, from int64, f *facts.Fact) {
 	at := a.location(file, f.At)
 	node := a.b.Node(model.ApplicationNodeKindBrowserWindow, graph.Local(a.tree.Files[file].Path+"@"+itoa(int(f.At.Start))), f.Name, a.b.From(fromSyntax), at, p)
 	a.b.Edge(from, node, model.ApplicationRelationLoads, a.b.From(fromSyntax), at, nil)
+	a.windows[window{file, f.At}] = node
 	if preload != "" {
 		a.b.Edge(node, a.fileNodes[a.byPath[preload]], model.ApplicationRelationLoads, a.b.From(fromSyntax), nil, graph.Properties{"as": "preload"})
+	}
+}
+
+// A window is the place of one.
+type window struct {
+	file int
+	at   parse.Span
+}
+
+// A shown page is loaded into a window.
+type shown struct {
+	window  window
+	page    int64
+	at      *int64
+	guessed bool
+}
+
+// showIn notes the windows into which a page is loaded.
+func (a *analysis) showIn(file int, f *facts.Fact, page int64) {
+	for _, at := range f.Windows {
+		a.shown = append(a.shown, shown{window{file, at}, page, a.location(file, f.At), f.Guessed})
+	}
+}
+
+// drawShown joins windows to their pages.
+func (a *analysis) drawShown() {
+	for _, s := range a.shown {
+		node, ok := a.windows[s.window]
+		if !ok {
+			continue
+		}
+		source := inferred(fromSyntax, model.ApplicationProvenanceConfidenceHigh, "the variable that the page is loaded with holds the window")
+		if s.guessed {
+			source = inferred(fromSyntax, model.ApplicationProvenanceConfidenceMedium, "the file has no other window")
+		}
+		a.b.Edge(node, s.page, model.ApplicationRelationLoads, a.b.From(source), s.at, graph.Properties{"as": "page"})
 	}
 }
 
@@ -320,8 +373,13 @@ func (a *analysis) drawDocuments() {
 		if d.Unclosed {
 			a.b.Gap("markup of "+a.tree.Files[i].Path, -1, "the document ends inside of a tag or script")
 		}
+		line := newTally(text(a.tree.Files[i].Data))
+		for k := range d.Frames {
+			a.drawFrame(i, d, &d.Frames[k], line)
+		}
+		line = newTally(text(a.tree.Files[i].Data))
 		for _, s := range d.Scripts {
-			at := a.b.Location(i, uint32(s.Start), uint32(s.End), 1+strings.Count(string(a.tree.Files[i].Data[:s.Start]), "\n"))
+			at := a.b.Location(i, uint32(s.Start), uint32(s.End), line.at(s.Start))
 			if s.Inline {
 				continue
 			}

@@ -45,6 +45,7 @@ var roleNames = map[model.ApplicationNodeKind]string{
 	model.ApplicationNodeKindElectronUtility:  "utility",
 	model.ApplicationNodeKindWorker:           "worker",
 	model.ApplicationNodeKindServiceWorker:    "service-worker",
+	model.ApplicationNodeKindChildProcess:     "child-process",
 }
 
 // drawRoles gives code the names of the processes that reach it through loads
@@ -58,6 +59,9 @@ func (a *analysis) drawRoles() {
 		default:
 			continue
 		}
+		if string(e.Properties["kind"]) == `"resolve"` { // the path alone is asked for
+			continue
+		}
 		if code(a.b.Nodes[e.From].Kind) && code(a.b.Nodes[e.To].Kind) {
 			next[e.From] = append(next[e.From], e.To)
 		}
@@ -69,7 +73,7 @@ func (a *analysis) drawRoles() {
 			starts[name] = append(starts[name], a.fileNodes[a.byPath[r.file]])
 		}
 	}
-	for _, name := range []string{"main", "preload", "renderer", "service-worker", "utility", "worker"} {
+	for _, name := range []string{"child-process", "main", "preload", "renderer", "service-worker", "utility", "worker"} {
 		queue := slices.Clone(starts[name])
 		for len(queue) > 0 {
 			n := queue[len(queue)-1]

@@ -148,6 +148,9 @@ func (e *extractor) call(r parse.Ref, n *parse.Node) {
 		if name == "defineProperty" {
 			return
 		}
+	case parse.Super:
+		e.subclass(r, n)
+		return
 	case parse.Call: // require("bindings")("name")
 	case parse.Sequence: // (0, a.fetch)(…)
 	default:
@@ -290,7 +293,7 @@ func importsScripts(e *extractor, c *call) {
 	}
 	for _, a := range c.args[:c.n] {
 		text, ok := e.Names.Constant(a)
-		e.out.Imports = append(e.out.Imports, Import{Specifier: text, Kind: Static, Unknown: !ok, At: e.span(c.r)})
+		e.out.Imports = append(e.out.Imports, Import{Specifier: relative(text), Kind: Static, Unknown: !ok, At: e.span(c.r)})
 	}
 }
 

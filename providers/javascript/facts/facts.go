@@ -66,6 +66,10 @@ type Fact struct {
 	At       parse.Span
 	// Wrapper is the function whose callers choose the name of a Dynamic fact, or nil.
 	Wrapper *Wrapper
+	// Windows are the places of the windows into which a page is loaded; Guessed where
+	// they are told by nothing but that the file has no other.
+	Windows []parse.Span
+	Guessed bool
 	Within  parse.Span // of what an API is made of, which may stand elsewhere
 	Details []Value
 }
@@ -132,6 +136,7 @@ func Extract(p *Program) *Found {
 	for i := range e.f.Nodes {
 		e.node(parse.Ref(i), &e.f.Nodes[i])
 	}
+	e.link()
 	e.wrappers()
 	e.constants()
 	for i := range e.out.Facts {
@@ -168,10 +173,16 @@ type extractor struct {
 	f       *parse.File
 	parents []parse.Ref
 	out     Found
-	// grown are the variables whose values are given members after they were made,
-	// nil until it was looked for them.
-	grown map[scope.BindingID]bool
-	uses  map[scope.BindingID][]parse.Ref // that read, nil until they were asked for
+	// grown is what the values of variables were given after they were made, nil until
+	// it was looked for.
+	grown map[scope.BindingID]growth
+	// What the caller that is looked at gives for parameters.
+	given       map[scope.BindingID]parse.Ref
+	opened      []opening
+	optionSteps int
+	shows       []showing
+	classes     map[parse.Ref]scope.BindingID   // by name, nil until they were asked for
+	uses        map[scope.BindingID][]parse.Ref // that read, nil until they were asked for
 }
 
 func (e *extractor) span(r parse.Ref) parse.Span {
@@ -231,6 +242,12 @@ func (e *extractor) node(r parse.Ref, n *parse.Node) {
 		e.text(r, n)
 	case parse.ObjectPattern:
 		e.pattern(r, n)
+	case parse.Binary:
+		if n.Op == parse.KeyIn { // "A" in process.env
+			if right := e.f.Last(r); e.environment(right) || e.f.Kind(right) == parse.Dot && e.Names.Path(right) == "process.env" {
+				e.named(Environment, e.f.First(r), "process.env", r)
+			}
+		}
 	case parse.Object:
 		e.routeObject(r, n)
 	case parse.JSXElement:

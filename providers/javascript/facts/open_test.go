@@ -11,10 +11,14 @@ func TestOpenObjects(t *testing.T) {
 	for src, want := range map[string]string{
 		"new BrowserWindow({width: 1})":          "[browser-window BrowserWindow false [{width 1}]]",
 		"new BrowserWindow({...opts, width: 1})": "[browser-window BrowserWindow true [{width 1}]]",
-		"const o = {webPreferences: {preload: __dirname + '/p.js'}}; new BrowserWindow({...o, webPreferences: {...o.webPreferences, sandbox: true}})": "[preload ./p.js false [] browser-window BrowserWindow true [{webPreferences.sandbox true} {webPreferences.preload ./p.js}]]",
+		"const o = {webPreferences: {preload: __dirname + '/p.js'}}; new BrowserWindow({...o, webPreferences: {...o.webPreferences, sandbox: true}})": "[preload ./p.js false [] browser-window BrowserWindow false [{webPreferences.sandbox true} {webPreferences.preload ./p.js}]]",
 		"contextBridge.exposeInMainWorld('api', {a: 1})":                                           "[context-bridge-api api false [{members [a]} {members_complete true}]]",
 		"const api = {a: 1}; contextBridge.exposeInMainWorld('api', api)":                          "[context-bridge-api api false [{members [a]} {members_complete true}]]",
-		"const api = {a: 1}; api.b = 2; contextBridge.exposeInMainWorld('api', api)":               "[context-bridge-api api false [{members [a]} {members_complete false}]]",
+		"const api = {a: 1}; api.b = 2; contextBridge.exposeInMainWorld('api', api)":               "[context-bridge-api api false [{members [a b]} {members_complete true}]]",
+		"const api = {a: {}}; api.a.b = 2; contextBridge.exposeInMainWorld('api', api)":            "[context-bridge-api api false [{members [a]} {members_complete false}]]",
+		"const o = {width: 1}; o.height = 2; new BrowserWindow(o)":                                 "[browser-window BrowserWindow false [{width 1} {height 2}]]",
+		"const o = {width: 1}; fill(o); new BrowserWindow(o)":                                      "[browser-window BrowserWindow true [{width 1}]]",
+		"const o = {webPreferences: {}}; o.webPreferences.preload = p; new BrowserWindow(o)":       "[browser-window BrowserWindow true []]",
 		"const api = {a: 1}; Object.assign(api, x()); contextBridge.exposeInMainWorld('api', api)": "[context-bridge-api api false [{members [a]} {members_complete false}]]",
 		"const env = process.env; env.A; env[k]; const {B} = env":                                  "[environment-variable A false [] environment-variable  true [] environment-variable B false []]",
 	} {

@@ -129,6 +129,9 @@ func (e *extractor) member(r parse.Ref, n *parse.Node) {
 	switch f.Kind(object) {
 	case parse.Dot:
 		if f.NameOf(f.Kid(object, 1)) != "env" {
+			if ok && name == "env" && e.Names.Path(r) == "process.env" {
+				e.handsOnEnvironment(r)
+			}
 			return
 		}
 		switch e.Names.Path(object) {
@@ -142,6 +145,11 @@ func (e *extractor) member(r parse.Ref, n *parse.Node) {
 		}
 	case parse.Ident:
 		switch f.NameOf(object) {
+		case "process":
+			if name == "env" && e.Scopes.Of[object] == 0 {
+				e.handsOnEnvironment(r)
+			}
+			return
 		case "localStorage", "sessionStorage":
 		default:
 			if e.environment(object) { // const env = process.env; env.A
@@ -179,27 +187,59 @@ func storageMethod(name string) bool {
 // environment reports whether a variable is process.env.
 func (e *extractor) environment(r parse.Ref) bool {
 	b := e.Scopes.Of[r]
-	value, ok := e.Names.Origin(b)
-	return b != 0 && ok && e.f.Kind(value) == parse.Dot && e.f.NameOf(e.f.Kid(value, 1)) == "env" && e.Names.Path(value) == "process.env"
+	if b == 0 || e.f.Kind(r) != parse.Ident {
+		return false
+	}
+	switch value, path, _ := e.Names.From(b); {
+	case value == 0:
+		return false
+	case path == ".env": // const {env} = process
+	case path == "" && (e.f.Kind(value) == parse.Ident || e.f.Kind(value) == parse.Dot && e.f.NameOf(e.f.Kid(value, 1)) == "env"):
+	default:
+		return false
+	}
+	return e.Names.Path(r) == "process.env"
+}
+
+// handsOnEnvironment notes uses of all variables of the environment at once, as
+// {...process.env}.
+func (e *extractor) handsOnEnvironment(r parse.Ref) {
+	f := e.f
+	up := e.parents[r]
+	switch f.Kind(up) {
+	case parse.Spread, parse.Property:
+	case parse.Call:
+		if f.First(up) == r {
+			return
+		}
+	default:
+		return
+	}
+	e.fact(Environment, "", "process.env", r, Value{"all", true}).Dynamic = true
 }
 
 // pattern reads const {A, B} = process.env.
 func (e *extractor) pattern(r parse.Ref, n *parse.Node) {
 	f := e.f
 	parent := e.parents[r]
-	if f.Kind(parent) != parse.Declarator {
+	inner := "" // const {env: {A}} = process
+	if f.Kind(parent) == parse.Property && f.Kind(e.parents[parent]) == parse.ObjectPattern && f.Text(f.First(parent)) == "env" {
+		parent, inner = e.parents[e.parents[parent]], ".env"
+	}
+	if k := f.Kind(parent); k != parse.Declarator && k != parse.Assign {
 		return
 	}
 	value := f.Kid(parent, 1)
-	if k := f.Kind(value); k != parse.Dot && (k != parse.Ident || !e.environment(value)) {
+	if k := f.Kind(value); k != parse.Dot && (k != parse.Ident || inner == "" && !e.environment(value)) {
 		return
 	}
-	p := e.Names.Path(value)
+	p := e.Names.Path(value) + inner
 	if p != "process.env" && p != "import.meta.env" {
 		return
 	}
 	for k := n.First(); k != 0; k = f.Next(k) {
-		if f.Kind(k) != parse.Property {
+		if f.Kind(k) != parse.Property { // the rest of them
+			e.fact(Environment, "", p, k, Value{"all", true}).Dynamic = true
 			continue
 		}
 		if name, ok := f.KeyOf(f.First(k), f.At(k).Flags&parse.Computed != 0); ok {
@@ -226,6 +266,8 @@ func (e *extractor) routeObject(r parse.Ref, n *parse.Node) {
 			}
 		case "method":
 			method = f.Kid(k, 1)
+		case "overrideBrowserWindowOptions": // what setWindowOpenHandler gives
+			e.windowsOf(k, f.Kid(k, 1), "BrowserWindow", "setWindowOpenHandler")
 		case "handler":
 			target = target || side == "server" || method != 0
 		case "component", "components", "element", "Component", "loadChildren", "loadComponent", "lazy", "redirectTo", "redirect", "children", "loader":

@@ -16,11 +16,21 @@ type Script struct {
 	Preload    bool
 }
 
+// A Frame is a page in the document: a frame, or a web view of Electron, which has a
+// process and a preload script of its own.
+type Frame struct {
+	Src, Preload string
+	Preferences  string // as the attribute has them
+	Node         bool   // nodeintegration
+	View         bool
+	Start, End   int // of the tag
+}
+
 // A Document is what was found in a document.
 type Document struct {
 	Scripts  []Script
-	Frames   []string // addresses of frames and webviews
-	Policy   string   // Content-Security-Policy of a meta element
+	Frames   []Frame
+	Policy   string // Content-Security-Policy of a meta element
 	Title    string
 	Base     string
 	Unclosed bool // it ended inside of a tag or script
@@ -159,8 +169,13 @@ func (d *Document) tag(src string, t tag, start, end int) int {
 			d.Scripts = append(d.Scripts, Script{Src: href, Start: start, End: end, Module: rel == "modulepreload", Preload: true})
 		}
 	case "iframe", "webview", "frame", "embed":
-		if address, ok := t.get("src"); ok && len(d.Frames) < maxScripts {
-			d.Frames = append(d.Frames, address)
+		address, ok := t.get("src")
+		preload, loads := t.get("preload")
+		if (ok || loads) && len(d.Frames) < maxScripts {
+			f := Frame{Src: address, Preload: preload, View: t.name == "webview", Start: start, End: end}
+			f.Preferences, _ = t.get("webpreferences")
+			_, f.Node = t.get("nodeintegration")
+			d.Frames = append(d.Frames, f)
 		}
 	case "meta":
 		if equiv, _ := t.get("http-equiv"); strings.EqualFold(equiv, "Content-Security-Policy") && d.Policy == "" {

@@ -113,6 +113,7 @@ type Finding[T any] struct {
 	Raw         jsontext.Value           // upstream representation, where one differs from Result
 	Subject     *model.EvidenceSubject   // the open target when nil
 	Confidence  model.EvidenceConfidence // the contract's when ""
+	Size        int                      // about how long Result is as JSON, where that is known
 }
 
 // A Result is what a call gave, whatever its tool.
@@ -124,6 +125,7 @@ type Result struct {
 	Raw         jsontext.Value
 	Subject     *model.EvidenceSubject
 	Confidence  model.EvidenceConfidence
+	Size        int
 }
 
 // A Binding is a tool with its handler.
@@ -169,7 +171,7 @@ func sealed[I, R wire.Appender, O any](
 			if err != nil {
 				return nil, err
 			}
-			return &Result{output(&f.Result), f.Limitations, f.Locations, f.Links, f.Raw, f.Subject, f.Confidence}, nil
+			return &Result{output(&f.Result), f.Limitations, f.Locations, f.Links, f.Raw, f.Subject, f.Confidence, f.Size}, nil
 		},
 	}
 }

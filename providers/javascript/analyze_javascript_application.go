@@ -27,7 +27,7 @@ func (h *Handlers) AnalyzeJavascriptApplication(ctx context.Context, in *tool.An
 	if err != nil {
 		return nil, err
 	}
-	f := &tool.Finding[tool.AnalyzeJavascriptApplicationOutput]{Result: *out, Subject: subject(in.Path, t)}
+	f := &tool.Finding[tool.AnalyzeJavascriptApplicationOutput]{Result: *out, Subject: subject(in.Path, t), Size: application.Size(out)}
 	for i, g := range out.Graph.Coverage.Gaps {
 		if i == maxLimitations {
 			f.Limitations = append(f.Limitations, fmt.Sprintf("%d more gaps are listed in the coverage of the graph", len(out.Graph.Coverage.Gaps)-i))

@@ -27,7 +27,7 @@ func (d *Dispatcher) seal(ctx context.Context, call *session.Call, spec *tool.Sp
 		EvidenceID:       blankID,
 		Operation:        spec.Name,
 		PredicateType:    spec.Evidence.PredicateType,
-		NormalizedResult: result.Output.AppendJSON(nil),
+		NormalizedResult: result.Output.AppendJSON(make([]byte, 0, result.Size)),
 		Confidence:       cmpOr(result.Confidence, spec.Evidence.Confidence),
 		Authority:        spec.Evidence.Authority,
 		Subject:          result.Subject,
@@ -57,7 +57,7 @@ func (d *Dispatcher) seal(ctx context.Context, call *session.Call, spec *tool.Sp
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	document := record.AppendJSON(nil)
+	document := record.AppendJSON(make([]byte, 0, len(record.NormalizedResult)+len(record.NormalizedResult)/64+4096))
 	sealed, err := evidence.Seal(document)
 	if err != nil {
 		return nil, err

@@ -36,13 +36,17 @@ func Analyze(ctx context.Context, t *tree.Tree) (*model.ApplicationAnalysis, err
 	for i := range t.Files {
 		a.byPath[t.Files[i].Path] = i
 	}
-	defer collect()()
+	read, done := collect()
+	defer done()
 	for _, phase := range []struct {
 		what string
 		run  func() error
 	}{
 		{"reading package.json", a.readManifests},
-		{"parsing", a.readUnits},
+		{"parsing", func() error {
+			defer read()
+			return a.readUnits()
+		}},
 		{"settling names", a.settleFacts},
 		{"drawing the graph", a.draw},
 		{"joining semantics", func() error {

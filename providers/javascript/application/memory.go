@@ -5,34 +5,54 @@ import (
 	"sync"
 )
 
-// thrift is how much garbage may stand beside what is in use, in percent, while
-// an application is analysed. What is known of a program while it is read is a few
-// long slices without pointers, which are cheap to look through and dear to keep
-// twice.
-const thrift = 20
+// How much garbage may stand beside what is in use, in percent, while programs are
+// read and after that. What is known of a program while it is read is a few long
+// slices without pointers, which are cheap to look through and dear to keep twice.
+const (
+	thrift = 10
+	ample  = 25
+)
 
-var collecting struct {
+type collection struct {
 	sync.Mutex
 	analyses int
 	before   int // percent outside of analyses
 }
 
-// collect makes the collector thrifty until the function that it gives is called.
-// The setting is one for the process; analyses at the same time share it.
-func collect() (done func()) {
+var collecting collection
+
+// collect makes the collector thrifty until done is called, and less so from when
+// read is called, after programs were read. The setting is one for the process;
+// analyses at the same time share it.
+func collect() (read, done func()) {
 	c := &collecting
 	c.Lock()
 	defer c.Unlock()
 	if c.analyses++; c.analyses == 1 {
-		if c.before = debug.SetGCPercent(thrift); c.before >= 0 && c.before < thrift {
-			debug.SetGCPercent(c.before)
+		c.before = debug.SetGCPercent(-1)
+		c.set(thrift)
+	}
+	read = func() {
+		c.Lock()
+		defer c.Unlock()
+		if c.analyses == 1 {
+			c.set(ample)
 		}
 	}
-	return func() {
+	done = func() {
 		c.Lock()
 		defer c.Unlock()
 		if c.analyses--; c.analyses == 0 {
 			debug.SetGCPercent(c.before)
 		}
 	}
+	return read, done
+}
+
+// set sets the percentage, unless it is less already.
+func (c *collection) set(percent int) {
+	if c.before >= 0 {
+		percent = min(percent, c.before)
+	}
+	debug.SetGCPercent(percent)
 }

@@ -105,7 +105,7 @@ func (g *Graph) Encode() model.JavascriptSemantics {
 func Digest(s *model.JavascriptSemantics) string {
 	id := s.GraphID
 	s.GraphID = ""
-	sum := sha256.Sum256(s.AppendJSON(nil))
+	sum := sha256.Sum256(s.AppendJSON(make([]byte, 0, Size(s))))
 	s.GraphID = id
 	return "jsg_" + hex.EncodeToString(sum[:])
 }

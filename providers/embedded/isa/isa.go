@@ -20,7 +20,7 @@ const (
 )
 
 // Reg is an architecture register number: a full-width general register,
-// 0-15 on x86 (RAX…R15), 0-30 on AArch64 (X0…X30). See the constants.
+// 0-15 on IA-32 and x86-64 (RAX…R15), up to 31 with APX, 0-30 on AArch64 (X0…X30). See the constants.
 type Reg uint8
 
 const (
@@ -55,7 +55,7 @@ const (
 // loads and stores, which AArch64 SIMD and x86 vector moves are not: they are
 // Other with HasMem.
 //
-// Load-pair and store-pair are Load with Dst and Src2 as the two destinations
+// Load-pair and store-pair (on x86 pop2 and push2, Pop and Push) are Load with Dst and Src2 as the two destinations
 // and Store with Src and Src2; Mem.Size covers both. An exclusive store is a
 // Store whose Dst is the status register.
 //

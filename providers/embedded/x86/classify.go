@@ -75,6 +75,9 @@ func (d *Decoder) classify(x *encoding, in *isa.Inst) {
 		if e.ops[0].kind == opSeg {
 			in.Size = x.bytes(szV)
 		}
+		if e.nops == 2 {
+			in.Size *= 2
+		}
 	}
 	if e.flags&flagOne != 0 && e.class != isa.Shift {
 		in.Imm, in.HasImm = 1, true

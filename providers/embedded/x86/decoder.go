@@ -112,9 +112,10 @@ func invalid(addr uint64, in *isa.Inst) {
 // reads it after Decode has filled it.
 type encoding struct {
 	entry    *entry
+	space    space
 	prefixes uint16 // prefixLock…
 	rexSeen  bool
-	rex      uint8 // WRXB; for VEX and EVEX too
+	rex      uint8 // WRXB; for VEX and EVEX too. Above them B, X and R of the upper sixteen general registers, as in REX2
 	vector   uint8 // 0 legacy, 1 VEX, 2 EVEX, 3 XOP
 	segment  uint8 // 0, or the override byte where it has effect
 	notrack  bool  // the last segment prefix is 3E
@@ -125,14 +126,13 @@ type encoding struct {
 	length   uint8 // vector length field
 	prefix   uint8 // mandatory prefix selector
 	vvvv     uint8 // 5 bits
-	reg4     uint8 // EVEX R' and X as bit 4 of reg
-	rm4      uint8
-	mask     uint8
+	mask     uint8 // EVEX.aaa; of promoted instructions: 4 when flags are left alone
 	zero     bool
 	bcast    bool
 	modrmAt  uint8
 	immAt    uint8
 	repeat   uint8 // 0, or the last of F2, F3
+	promoted bool  // EVEX form of a one-byte or 0F instruction
 	narrow   bool  // 32-bit mode: no general register has 64 bits, whatever VEX.W says
 }
 
@@ -224,6 +224,17 @@ func (d *Decoder) decode(b *[window]byte, addr uint64, in *isa.Inst, x *encoding
 			op = b[i]
 			i++
 		}
+	case 0xd5:
+		if d.mode == 1 {
+			rex := x.rexSeen
+			x.rex, x.rexSeen = b[i]&0x7f, true
+			sp, op = rex2Space(b[i], b[i+1])
+			i += 2
+			if sp == spaces || rex {
+				invalid(addr, in)
+				return
+			}
+		}
 	}
 	x.opcode = op
 	modrm := b[i]
@@ -266,7 +277,7 @@ func (d *Decoder) decode(b *[window]byte, addr uint64, in *isa.Inst, x *encoding
 		case dimPrefix:
 			v = x.prefix
 		case dimW:
-			v = x.rex >> 3
+			v = x.rex >> 3 & 1
 		case dimLength:
 			v = x.length
 			if x.vector == 2 && x.bcast && modrm >= 0xc0 {
@@ -280,6 +291,8 @@ func (d *Decoder) decode(b *[window]byte, addr uint64, in *isa.Inst, x *encoding
 			if x.bcast {
 				v = 1
 			}
+		case dimMask:
+			v = x.mask >> 2 & 1
 		}
 		n = d.set.children[br.first+uint16(v)]
 	}
@@ -288,7 +301,7 @@ func (d *Decoder) decode(b *[window]byte, addr uint64, in *isa.Inst, x *encoding
 		return
 	}
 	e := &d.set.entries[n]
-	if op == 0x90 && sp == map1 && x.rex&1 != 0 {
+	if op == 0x90 && sp == map1 && x.rex&0x11 != 0 {
 		e = &d.set.entries[d.set.root[map1][0x91]] // xchg r8, rax
 	}
 	x.entry = e
@@ -297,7 +310,8 @@ func (d *Decoder) decode(b *[window]byte, addr uint64, in *isa.Inst, x *encoding
 		return
 	}
 	if x.vector != 0 && !x.validVector() || e.flags&flagBound != 0 && !x.validBound() ||
-		e.flags&flagSegment != 0 && (modrm>>3&7 > 5 || op == 0x8e && modrm>>3&7 == 1) {
+		e.flags&flagSegment != 0 && (modrm>>3&7 > 5 || op == 0x8e && modrm>>3&7 == 1) ||
+		e.flags&flagRegisterOnly != 0 && x.rex&0x40 != 0 {
 		invalid(addr, in)
 		return
 	}
@@ -312,16 +326,16 @@ func (d *Decoder) decode(b *[window]byte, addr uint64, in *isa.Inst, x *encoding
 
 	*in = isa.Inst{}
 	in.Addr, in.Class, in.Cond, in.Flow = addr, e.class, e.cond, e.flow
-	in.Op = uint32(sp)<<8 | uint32(op) | uint32(x.prefix)<<16 | uint32(x.rex&8)<<15 | uint32(x.length)<<20
+	in.Op = uint32(sp)<<8 | uint32(op)
+	x.space = sp
 	in.Mem.Base, in.Mem.Index = isa.NoReg, isa.NoReg
 	in.Size = x.bytes(e.size)
 
 	reads, writes := uint64(e.implicitR), uint64(e.implicitW)
 	regs := [8]isa.Reg{isa.NoReg, isa.NoReg, isa.NoReg, isa.NoReg, isa.NoReg, 0, 1} // by slot
 	if e.flags&flagModRM != 0 {
-		in.Op |= uint32(modrm>>3&7) << 12
-		rm := modrm&7 | x.rex<<3&8
-		reg := modrm>>3&7 | x.rex<<1&8
+		rm := x.rm()
+		reg := x.reg()
 		if e.flags&flagByteG != 0 && !x.rexSeen && reg >= 4 && reg < 8 && x.vector == 0 {
 			reg -= 4
 		}
@@ -335,10 +349,10 @@ func (d *Decoder) decode(b *[window]byte, addr uint64, in *isa.Inst, x *encoding
 		} else {
 			i = d.memory(b, i, rm, x, in)
 			if e.flags&flagMemory != 0 || e.class == isa.Address {
-				if r := in.Mem.Base; r < 16 {
+				if r := in.Mem.Base; r < 32 {
 					reads |= 1 << r
 				}
-				if r := in.Mem.Index; r < 16 {
+				if r := in.Mem.Index; r < 32 {
 					reads |= 1 << r
 				}
 				in.Mem.Size = x.bytes(e.mem)
@@ -347,9 +361,9 @@ func (d *Decoder) decode(b *[window]byte, addr uint64, in *isa.Inst, x *encoding
 				in.Mem = isa.Mem{Base: isa.NoReg, Index: isa.NoReg}
 			}
 		}
-		regs[slotB] = isa.Reg(x.vvvv & 15)
+		regs[slotB] = isa.Reg(x.vvvv)
 	} else {
-		z := op&7 | x.rex<<3&8
+		z := op&7 | x.rex<<3&8 | x.rex&0x10
 		if e.flags&flagByteZ != 0 && !x.rexSeen && z >= 4 {
 			z -= 4
 		}
@@ -383,12 +397,25 @@ func (d *Decoder) decode(b *[window]byte, addr uint64, in *isa.Inst, x *encoding
 	}
 }
 
+// rm is the number of a register in ModRM.rm, reg of one in ModRM.reg: of
+// vectors without bit 4 of rm.
+func (x *encoding) rm() uint8  { return x.modrm&7 | x.rex<<3&8 | x.rex&0x10 }
+func (x *encoding) reg() uint8 { return x.modrm>>3&7 | x.rex<<1&8 | x.rex>>2&0x10 }
+
+// vectorReg is the number of a vector register in ModRM.reg: REX2 reaches no more of them than REX.
+func (x *encoding) vectorReg() uint8 {
+	if x.vector != 2 {
+		return x.reg() & 15
+	}
+	return x.reg()
+}
+
 // registerSet turns a set of slots into a set of registers; a slot without a
 // register contributes nothing.
 func registerSet(set uint8, regs *[8]isa.Reg) uint64 {
 	var out uint64
 	for set &^= 1 << slotNone; set != 0; set &= set - 1 {
-		if r := regs[bits.TrailingZeros8(set)&7]; r < 16 {
+		if r := regs[bits.TrailingZeros8(set)&7]; r < 32 {
 			out |= 1 << r
 		}
 	}
@@ -414,7 +441,7 @@ func (x *encoding) bytes(s sizeKind) uint8 {
 		if x.narrow {
 			return 4
 		}
-		return 4 << (x.rex >> 3)
+		return 4 << (x.rex >> 3 & 1)
 	case szNone:
 		return 0
 	case szT:

@@ -28,6 +28,7 @@ func (d *Decoder) Lift(b []byte, addr uint64, c *ir.Code) int {
 	}
 	l.next = addr + uint64(l.in.Len)
 	l.e = l.x.entry
+	l.quiet = l.e.quiet && l.x.mask&4 != 0
 	if l.x.opcode == 0x90 && l.e.name == "nop" {
 		return int(l.in.Len)
 	}
@@ -50,6 +51,8 @@ type lifter struct {
 	b    [window]byte
 	next uint64
 	at   ir.Value // address of the memory operand, once computed
+
+	quiet bool // flags are left alone
 }
 
 // word is the width of an address.
@@ -60,7 +63,20 @@ func (l *lifter) pointer(v uint64) ir.Value { return ir.Constant(v, l.word()) }
 
 func (l *lifter) flag(n int) ir.Value { return l.arch.Reg(n) }
 
-func (l *lifter) setFlag(n int, v ir.Value) { l.Set(l.arch.Reg(n), v) }
+// setFlag writes a flag, unless the encoding says to leave flags alone.
+func (l *lifter) setFlag(n int, v ir.Value) {
+	if !l.quiet {
+		l.Set(l.arch.Reg(n), v)
+	}
+}
+
+// register is a general register by the number of its encoding.
+func (l *lifter) register(n int) ir.Value {
+	if n >= 16 {
+		n += regUpper - 16
+	}
+	return l.arch.Reg(n)
+}
 
 // operandBits is the width of an operand in bits.
 func (l *lifter) operandBits(o operand) uint16 {
@@ -82,13 +98,13 @@ func (l *lifter) general(o operand) (reg int, high bool) {
 	var n uint8
 	switch o.kind {
 	case opE, opR:
-		n = x.modrm&7 | x.rex<<3&8
+		n = x.rm()
 	case opG:
-		n = x.modrm>>3&7 | x.rex<<1&8
+		n = x.reg()
 	case opZ:
-		n = x.opcode&7 | x.rex<<3&8
+		n = x.opcode&7 | x.rex<<3&8 | x.rex&0x10
 	case opB:
-		n = x.vvvv & 15
+		n = x.vvvv
 	case opCL:
 		n = 1
 	case opDX:
@@ -114,15 +130,15 @@ func (l *lifter) inMemory(o operand) bool {
 // readGeneral is the low part of a register, or its second byte.
 func (l *lifter) readGeneral(reg int, high bool, bits uint16) ir.Value {
 	if high {
-		return l.Extract(l.arch.Reg(reg), 8, 8)
+		return l.Extract(l.register(reg), 8, 8)
 	}
-	return l.Extract(l.arch.Reg(reg), 0, bits)
+	return l.Extract(l.register(reg), 0, bits)
 }
 
 // writeGeneral writes part of a register: 32-bit writes clear the rest of it in
 // 64-bit mode, narrower ones keep it.
 func (l *lifter) writeGeneral(reg int, high bool, v ir.Value) {
-	r := l.arch.Reg(reg)
+	r := l.register(reg)
 	full := r.Bits
 	switch {
 	case high:
@@ -148,7 +164,7 @@ func (l *lifter) effective(segment bool) ir.Value {
 	in := isa.Inst{Addr: l.in.Addr, Mem: isa.Mem{Base: isa.NoReg, Index: isa.NoReg}}
 	m := &l.in.Mem
 	if !l.in.HasMem {
-		l.d.memory(&l.b, int(l.x.modrmAt)+1, l.x.modrm&7|l.x.rex<<3&8, &l.x, &in)
+		l.d.memory(&l.b, int(l.x.modrmAt)+1, l.x.rm(), &l.x, &in)
 		m = &in.Mem
 		if m.Base == isa.PC {
 			m.Disp += int64(l.next)
@@ -156,11 +172,11 @@ func (l *lifter) effective(segment bool) ir.Value {
 	}
 	bits := uint16(16) << l.x.adSize
 	a := ir.Constant(uint64(m.Disp), bits)
-	if m.Base < 16 {
-		a = l.Add(l.Extract(l.arch.Reg(int(m.Base)), 0, bits), a)
+	if m.Base < 32 {
+		a = l.Add(l.Extract(l.register(int(m.Base)), 0, bits), a)
 	}
-	if m.Index < 16 {
-		i := l.Extract(l.arch.Reg(int(m.Index)), 0, bits)
+	if m.Index < 32 {
+		i := l.Extract(l.register(int(m.Index)), 0, bits)
 		shift := uint64(0)
 		for s := m.Scale; s > 1; s >>= 1 {
 			shift++
@@ -192,8 +208,12 @@ func (l *lifter) immediate(bits uint16) ir.Value {
 	return ir.Constant(v, bits)
 }
 
-// read is the value of operand i.
+// source is operand i, not counting a destination apart from the sources.
+func (l *lifter) source(i int) operand { return l.e.ops[i+int(l.e.newDest)] }
+
+// read is the value of source i.
 func (l *lifter) read(i int) ir.Value {
+	i += int(l.e.newDest)
 	o := l.e.ops[i]
 	bits := l.operandBits(o)
 	switch o.kind {
@@ -249,6 +269,9 @@ func (l *lifter) write(i int, v ir.Value) {
 		l.Store(l.address(), v)
 	default:
 		reg, high := l.general(o)
+		if l.e.newDest != 0 || l.e.name == "imulzu" {
+			v = l.Zext(v, l.word()) // whatever its width
+		}
 		l.writeGeneral(reg, high, v)
 	}
 }

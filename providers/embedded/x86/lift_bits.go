@@ -86,10 +86,10 @@ func (l *lifter) bitScan() {
 	l.undefined(regCF, regOF, regSF, regAF, regPF)
 	o := l.e.ops[0]
 	reg, _ := l.general(o)
-	old := l.Hold(l.arch.Reg(reg))
+	old := l.Hold(l.register(reg))
 	l.write(0, r)
 	// A zero source leaves also the upper half of the register open.
-	l.Set(l.arch.Reg(reg), l.Select(zero, l.Undef(old.Bits), l.Hold(l.arch.Reg(reg))))
+	l.Set(l.register(reg), l.Select(zero, l.Undef(old.Bits), l.Hold(l.register(reg))))
 }
 
 func (l *lifter) countZeros() {

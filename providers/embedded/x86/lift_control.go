@@ -4,7 +4,7 @@ import "rea/providers/embedded/ir"
 
 func controlLifter(name string) func(*lifter) {
 	switch name {
-	case "jmp":
+	case "jmp", "jmpabs":
 		return func(l *lifter) { l.transfer(ir.Jump) }
 	case "call":
 		return func(l *lifter) { l.transfer(ir.Call) }
@@ -16,9 +16,22 @@ func controlLifter(name string) func(*lifter) {
 		return (*lifter).loop
 	case "ret":
 		return (*lifter).ret
-	case "push":
+	case "push2", "push2p":
+		return func(l *lifter) {
+			a, b := l.Hold(l.read(0)), l.Hold(l.read(1))
+			l.push(a)
+			l.push(b)
+		}
+	case "pop2", "pop2p":
+		return func(l *lifter) {
+			a := l.pop(64)
+			b := l.pop(64)
+			l.write(0, a)
+			l.write(1, b)
+		}
+	case "push", "pushp":
 		return (*lifter).pushOperand
-	case "pop":
+	case "pop", "popp":
 		return (*lifter).popOperand
 	case "pusha", "pushaw":
 		return (*lifter).pushAll

@@ -26,6 +26,12 @@ func lifterOf(name string) func(*lifter) {
 		return func(l *lifter) { l.write(0, l.Unary(ir.ReverseBytes, l.read(1))) }
 	case "lea":
 		return func(l *lifter) { l.write(0, l.Zext(l.effective(false), l.operandBits(l.e.ops[0]))) }
+	case "ccmp", "ctest":
+		return (*lifter).conditionalCompare
+	case "cfcmov":
+		return (*lifter).conditionalMove
+	case "setzu":
+		return func(l *lifter) { l.write(0, l.Zext(l.condition(l.e.cond), 64)) }
 	case "xchg":
 		return (*lifter).exchange
 	case "xadd":
@@ -34,7 +40,7 @@ func lifterOf(name string) func(*lifter) {
 		return (*lifter).compareExchange
 	case "cmpxchg8b", "cmpxchg16b":
 		return (*lifter).compareExchangeWide
-	case "imul/2", "imul/3":
+	case "imul/2", "imul/3", "imulzu":
 		return (*lifter).multiplySigned
 	case "mul", "imul/1":
 		return (*lifter).multiplyWide
@@ -92,7 +98,7 @@ func lifterOf(name string) func(*lifter) {
 
 // second is the second operand at the width of the first.
 func (l *lifter) second(bits uint16) ir.Value {
-	if o := l.e.ops[1]; o.kind == opI {
+	if o := l.source(1); o.kind == opI {
 		return l.immediate(bits)
 	}
 	return l.read(1)
@@ -139,9 +145,54 @@ func (l *lifter) logic() {
 	}
 }
 
+// conditionalCompare is ccmp and ctest: cmp or test where the condition of the
+// encoding holds, given flags where it does not.
+func (l *lifter) conditionalCompare() {
+	holds := ir.Bit(l.x.sourceCondition() == 10)
+	if cc := l.x.sourceCondition(); cc < 10 || cc > 11 {
+		holds = l.Hold(l.condition(cc))
+	}
+	all := [6]int{regOF, regSF, regZF, regCF, regAF, regPF}
+	a := l.Hold(l.read(0))
+	b := l.Hold(l.second(a.Bits))
+	if l.e.name == "ctest" {
+		l.logicFlags(l.And(a, b))
+	} else {
+		l.subFlags(a, b, ir.Bit(false), l.Sub(a, b))
+	}
+	for i, f := range all {
+		other := ir.Bit(false) // of AF; PF is CF
+		switch {
+		case i < 4:
+			other = ir.Bit(l.x.flagValue(i))
+		case f == regPF:
+			other = ir.Bit(l.x.flagValue(3))
+		}
+		l.setFlag(f, l.Select(holds, l.flag(f), other))
+	}
+}
+
+// conditionalMove is cfcmov: zero, or with a new destination the first source,
+// takes the place of what is not moved. Memory is accessed only when the
+// condition holds, which is not represented for loads.
+func (l *lifter) conditionalMove() {
+	holds := l.Hold(l.condition(l.e.cond))
+	o := l.e.ops[0]
+	bits := l.operandBits(o)
+	switch {
+	case l.e.newDest != 0:
+		l.write(0, l.Select(holds, l.read(1), l.read(0)))
+	case l.inMemory(o):
+		l.Store(l.address(), l.Select(holds, l.read(1), l.Load(l.address(), bits)))
+	default:
+		reg, _ := l.general(o)
+		l.writeGeneral(reg, false, l.Zext(l.Select(holds, l.read(1), ir.Constant(0, bits)), 64))
+	}
+}
+
 // sameRegisters reports whether the first two operands are one register.
 func (l *lifter) sameRegisters() bool {
-	o, p := l.e.ops[0], l.e.ops[1]
+	o, p := l.source(0), l.source(1)
 	if p.kind == opI || l.inMemory(o) || l.inMemory(p) {
 		return false
 	}
@@ -225,9 +276,9 @@ func (l *lifter) compareExchange() {
 		l.Store(l.address(), l.Select(equal, b, a))
 	} else {
 		reg, _ := l.general(l.e.ops[0])
-		old := l.Hold(l.arch.Reg(reg))
+		old := l.Hold(l.register(reg))
 		l.write(0, b)
-		l.Set(l.arch.Reg(reg), l.Select(equal, l.Hold(l.arch.Reg(reg)), old))
+		l.Set(l.register(reg), l.Select(equal, l.Hold(l.register(reg)), old))
 		if l.destinationIsAccumulator() {
 			return
 		}
@@ -267,7 +318,7 @@ func (l *lifter) compareExchangeWide() {
 func (l *lifter) multiplySigned() {
 	bits := l.operandBits(l.e.ops[0])
 	a, b := l.read(0), l.read(1)
-	if l.e.nops == 3 {
+	if l.e.nops == 3 && l.e.newDest == 0 {
 		a, b = b, l.immediate(bits)
 	}
 	full := l.Mul(l.Sext(a, 2*bits), l.Sext(l.wide(b), 2*bits))

@@ -17,15 +17,12 @@ func (l *lifter) opaque() {
 			e.Writes = append(e.Writes, v)
 		}
 	}
-	for r := range 16 {
-		if l.d.mode == 0 && r == 8 {
-			break
-		}
+	for r := range 8 + 24*l.d.mode {
 		if l.in.Reads>>r&1 == 1 {
-			e.Reads = append(e.Reads, l.arch.Reg(r))
+			e.Reads = append(e.Reads, l.register(r))
 		}
 		if l.in.Writes>>r&1 == 1 {
-			write(l.arch.Reg(r))
+			write(l.register(r))
 		}
 	}
 	vector := false
@@ -91,7 +88,7 @@ func (l *lifter) opaque() {
 	}
 	name := l.e.name
 	switch {
-	case l.x.opcode >= 0xd8 && l.x.opcode <= 0xdf && l.in.Op>>8&0xff == uint32(map1):
+	case l.x.opcode >= 0xd8 && l.x.opcode <= 0xdf && l.x.space == map1:
 		e.Reads = append(e.Reads, l.arch.Reg(regFPU))
 		write(l.arch.Reg(regFPU))
 		if strings.Contains(name, "comi") || strings.HasPrefix(name, "fcmov") {
@@ -124,7 +121,7 @@ func (l *lifter) plainMemory() bool {
 	default:
 		return false
 	}
-	if l.x.opcode >= 0xd8 && l.x.opcode <= 0xdf && l.in.Op>>8&0xff == uint32(map1) {
+	if l.x.opcode >= 0xd8 && l.x.opcode <= 0xdf && l.x.space == map1 {
 		return true
 	}
 	if l.e.flags&flagVSIB != 0 || l.x.vector == 2 && (l.x.mask != 0 || l.x.bcast) || strings.Contains(l.e.name, "mask") {

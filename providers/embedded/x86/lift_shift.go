@@ -90,7 +90,7 @@ func (l *lifter) whenResult(zero, r ir.Value) {
 
 // countOperand is a shift count in an immediate, CL or the constant one.
 func (l *lifter) countOperand(i int) ir.Value {
-	switch l.e.ops[i].kind {
+	switch l.source(i).kind {
 	case opI:
 		return l.immediate(8)
 	case opCL:

@@ -49,7 +49,7 @@ func (l *lifter) vectorNumber(o operand) int {
 	var n uint8
 	switch o.kind {
 	case opV:
-		n = x.modrm>>3&7 | x.rex<<1&8 | x.reg4
+		n = x.vectorReg()
 	case opW, opU:
 		n = x.modrm&7 | x.rex<<3&8
 		if x.vector == 2 {

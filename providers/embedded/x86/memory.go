@@ -24,8 +24,8 @@ func (d *Decoder) memory(b *[window]byte, i int, rm uint8, x *encoding, in *isa.
 	if modrm&7 == 4 {
 		sib := b[i]
 		i++
-		index := sib>>3&7 | x.rex<<2&8
-		base := sib&7 | x.rex<<3&8
+		index := sib>>3&7 | x.rex<<2&8 | x.rex>>1&0x10
+		base := sib&7 | x.rex<<3&8 | x.rex&0x10
 		m.Scale = 1 << (sib >> 6)
 		if x.entry.flags&flagVSIB == 0 && index != 4 {
 			m.Index = isa.Reg(index)
@@ -156,6 +156,9 @@ func (x *encoding) immediate(b *[window]byte, i int, d *Decoder, addr uint64, in
 			t &= 0xffff
 		}
 		in.Target = t
+		return i + n
+	case immJQ:
+		in.Target = uint64(v)
 		return i + n
 	case immMoffs:
 		m := &in.Mem

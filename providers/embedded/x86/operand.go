@@ -107,12 +107,13 @@ const (
 	immJZ            // displacement of operand size
 	immMoffs         // address size
 	immD             // 32 bits
+	immJQ            // 64-bit address
 	imms
 )
 
 var immBytes = [imms][3]uint8{ // by operand size (address size for immMoffs)
 	immB: {1, 1, 1}, immBS: {1, 1, 1}, immW: {2, 2, 2}, immZ: {2, 4, 4}, immV: {2, 4, 8}, immWB: {3, 3, 3}, immBB: {2, 2, 2},
-	immFar: {4, 6, 6}, immJB: {1, 1, 1}, immJZ: {2, 4, 4}, immMoffs: {2, 4, 8}, immD: {4, 4, 4},
+	immFar: {4, 6, 6}, immJB: {1, 1, 1}, immJZ: {2, 4, 4}, immMoffs: {2, 4, 8}, immD: {4, 4, 4}, immJQ: {8, 8, 8},
 }
 
 var fixedOperands = map[string]operand{
@@ -154,7 +155,7 @@ func parseOperand(s string) (operand, error) {
 // (key is the mnemonic without a condition).
 func newEntry(sems map[string]*semantic, sp space, name, key, ops, flagText string) (*entry, error) {
 	e := &entry{name: name, flow: isa.Next}
-	if sp == vex1 || sp == vex2 || sp == vex3 || sp >= evex1 && sp <= evex6 || sp >= xop8 {
+	if sp == vex1 || sp == vex2 || sp == vex3 || sp == vex7 || sp >= evex1 && sp <= evex7 || sp >= xop8 && sp <= xopA {
 		e.flags |= flagModRM
 		if sp == vex1 && strings.HasPrefix(name, "vzero") {
 			e.flags &^= flagModRM
@@ -167,6 +168,9 @@ func newEntry(sems map[string]*semantic, sp space, name, key, ops, flagText stri
 		if err := e.setFlag(f, name); err != nil {
 			return nil, err
 		}
+	}
+	if sp == evex4 {
+		e.scale = 1
 	}
 	if ops != "" {
 		for s := range strings.SplitSeq(ops, ",") {
@@ -187,6 +191,10 @@ func newEntry(sems map[string]*semantic, sp space, name, key, ops, flagText stri
 	}
 	if sem == nil {
 		sem = &semantic{access: []string{"w", "r", "r", "r", "r"}, flow: isa.Next}
+	}
+	e.conditional = key == "ccmp" || key == "ctest"
+	if sp == evex4 && e.ops[0].kind == opB && e.nops > 1 && e.ops[1].kind != opR {
+		e.newDest = 1
 	}
 	e.class, e.flow, e.implicitR, e.implicitW = sem.class, sem.flow, sem.implicitR, sem.implicitW
 	if e.flags&flagNoDX != 0 {
@@ -235,6 +243,8 @@ func (e *entry) setFlag(f, name string) error {
 		e.flags |= flagSAE
 	case "sib":
 		e.flags |= flagSIB
+	case "nf":
+		e.quiet = true
 	case "kreq":
 		e.flags |= flagMaskRequired
 	case "vso", "vsn", "vsu", "vsx", "vsh":
@@ -283,6 +293,8 @@ func (e *entry) addOperand(o operand, access string) {
 		e.flags |= flagBound
 	case opS:
 		e.flags |= flagSegment
+	case opE, opR:
+		e.flags |= flagGeneralRM
 	}
 	s := slotOf(o)
 	if strings.Contains(access, "r") {
@@ -326,8 +338,11 @@ func (e *entry) addOperand(o operand, access string) {
 		e.imm = immFar
 	case opJ:
 		e.imm = immJB
-		if o.size == szZ {
+		switch o.size {
+		case szZ:
 			e.imm = immJZ
+		case szQ:
+			e.imm = immJQ
 		}
 	case opL:
 		e.imm = immB
@@ -368,14 +383,17 @@ func (e *entry) selectOperands(sem *semantic) {
 	case isa.Compare, isa.Test:
 		e.src, e.src2 = op(0), op(1)
 	case isa.Push:
-		e.src = op(0)
+		e.src, e.src2 = op(0), op(1)
+	case isa.Pop:
+		e.dst, e.src2 = op(0), op(1)
 	case isa.Add, isa.Sub, isa.And, isa.Or, isa.Xor, isa.Shift, isa.CondSelect:
-		e.dst, e.src, e.src2 = op(0), op(0), op(1)
+		n := int(e.newDest)
+		e.dst, e.src, e.src2 = op(0), op(n), op(n+1)
 		if e.class == isa.Xor || e.class == isa.Sub {
 			e.flags |= flagZeroIdiom
 		}
 		if e.class == isa.CondSelect { // Dst ← cond ? Src : Src2
-			e.src, e.src2 = op(1), op(0)
+			e.src, e.src2 = op(n+1), op(n)
 		}
 	case isa.Other:
 		if e.flow == isa.Jump || e.flow == isa.Call || e.flow == isa.Return {
@@ -405,14 +423,14 @@ func (e *entry) selectOperands(sem *semantic) {
 		e.flags |= flagEndBranch
 	}
 	if e.class == isa.Shift {
-		if e.ops[1].kind == opOne {
+		if e.ops[1+e.newDest].kind == opOne {
 			e.flags |= flagOne
 		}
 		if e.name != "shl" {
 			e.flags |= flagRight
 		}
 	}
-	if (e.flow == isa.Jump || e.flow == isa.Call) && e.imm != immJB && e.imm != immJZ {
+	if (e.flow == isa.Jump || e.flow == isa.Call) && e.imm != immJB && e.imm != immJZ && e.imm != immJQ {
 		e.flags |= flagIndirect
 		if e.flow == isa.Jump {
 			e.flow = isa.IndirectJump

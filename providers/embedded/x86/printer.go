@@ -36,12 +36,15 @@ func (p *printer) print(d *Decoder, b []byte, addr uint64, symbol func(uint64) s
 		name = strings.Replace(name, e.name, alias, 1)
 		nops--
 	}
+	if e.conditional {
+		p.defaultFlags()
+	}
 	for i := range nops {
 		if i > 0 {
 			p.out = append(p.out, ", "...)
 		}
 		p.operand(e.ops[i])
-		if i == 0 && p.x.vector == 2 && p.x.mask != 0 {
+		if i == 0 && p.x.vector == 2 && p.x.mask != 0 && !p.x.promoted && !e.quiet {
 			p.out = append(p.out, "{k"...)
 			p.out = append(p.out, '0'+p.x.mask, '}')
 			if p.x.zero {
@@ -68,6 +71,12 @@ func (p *printer) mnemonic() string {
 			name += [3]string{"d", "d", "q"}[x.opSize]
 		}
 	}
+	switch {
+	case e.conditional:
+		name += conditionNames[x.sourceCondition()]
+	case e.quiet && x.mask&4 != 0:
+		name = "{nf} " + name
+	}
 	if x.prefixes&prefixLock != 0 {
 		name = "lock " + name
 	}
@@ -92,16 +101,45 @@ func (p *printer) mnemonic() string {
 	return name
 }
 
-var regNames = [4][16]string{
-	{"al", "cl", "dl", "bl", "spl", "bpl", "sil", "dil", "r8b", "r9b", "r10b", "r11b", "r12b", "r13b", "r14b", "r15b"},
-	{"ax", "cx", "dx", "bx", "sp", "bp", "si", "di", "r8w", "r9w", "r10w", "r11w", "r12w", "r13w", "r14w", "r15w"},
-	{"eax", "ecx", "edx", "ebx", "esp", "ebp", "esi", "edi", "r8d", "r9d", "r10d", "r11d", "r12d", "r13d", "r14d", "r15d"},
-	{"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15"},
-}
+var regNames = func() (out [4][32]string) {
+	for size, low := range [4][8]string{
+		{"al", "cl", "dl", "bl", "spl", "bpl", "sil", "dil"},
+		{"ax", "cx", "dx", "bx", "sp", "bp", "si", "di"},
+		{"eax", "ecx", "edx", "ebx", "esp", "ebp", "esi", "edi"},
+		{"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi"},
+	} {
+		copy(out[size][:], low[:])
+		for n := 8; n < 32; n++ {
+			out[size][n] = "r" + strconv.Itoa(n) + [4]string{"b", "w", "d"}[size]
+		}
+	}
+	return out
+}()
 
 var highByteNames = [4]string{"ah", "ch", "dh", "bh"}
 
 var segmentNames = [8]string{"es", "cs", "ss", "ds", "fs", "gs", "?", "?"}
+
+// conditionNames are the conditions of ccmp and ctest: in the place of parity
+// stand true and false.
+var conditionNames = [16]string{"o", "no", "b", "ae", "e", "ne", "be", "a", "s", "ns", "t", "f", "l", "ge", "le", "g"}
+
+// defaultFlags appends the flags that ccmp and ctest set where their condition
+// does not hold.
+func (p *printer) defaultFlags() {
+	p.out = append(p.out, "{dfv="...)
+	comma := false
+	for i, name := range [4]string{"of", "sf", "zf", "cf"} {
+		if p.x.flagValue(i) {
+			if comma {
+				p.out = append(p.out, ',')
+			}
+			p.out = append(p.out, name...)
+			comma = true
+		}
+	}
+	p.out = append(p.out, "} "...)
+}
 
 // general names a general register of so many bytes.
 func (p *printer) general(n uint8, size uint8) string {
@@ -110,13 +148,13 @@ func (p *printer) general(n uint8, size uint8) string {
 		if !p.x.rexSeen && p.x.vector == 0 && n >= 4 && n < 8 {
 			return highByteNames[n-4]
 		}
-		return regNames[0][n&15]
+		return regNames[0][n&31]
 	case 2:
-		return regNames[1][n&15]
+		return regNames[1][n&31]
 	case 8:
-		return regNames[3][n&15]
+		return regNames[3][n&31]
 	}
-	return regNames[2][n&15]
+	return regNames[2][n&31]
 }
 
 // registerBytes is the width of a general register operand.
@@ -152,8 +190,8 @@ func (p *printer) numbered(kind string, n uint8) {
 
 func (p *printer) operand(o operand) {
 	x := &p.x
-	reg := x.modrm>>3&7 | x.rex<<1&8
-	rm := x.modrm&7 | x.rex<<3&8
+	reg := x.reg()
+	rm := x.rm()
 	register := x.modrm >= 0xc0
 	switch o.kind {
 	case opG:
@@ -166,16 +204,16 @@ func (p *printer) operand(o operand) {
 			p.memory(o.size)
 		}
 	case opZ:
-		p.out = append(p.out, p.general(x.opcode&7|x.rex<<3&8, p.registerBytes(o.size))...)
+		p.out = append(p.out, p.general(x.opcode&7|x.rex<<3&8|x.rex&0x10, p.registerBytes(o.size))...)
 	case opB:
-		p.out = append(p.out, p.general(x.vvvv&15, p.registerBytes(o.size))...)
+		p.out = append(p.out, p.general(x.vvvv, p.registerBytes(o.size))...)
 	case opM:
 		p.memory(o.size)
 	case opV:
-		p.vector(reg|x.reg4, o.size)
+		p.vector(x.vectorReg(), o.size)
 	case opW, opU:
 		if register {
-			p.vector(rm|p.highRM(), o.size)
+			p.vector(rm&15|p.highRM(), o.size)
 			p.rounding()
 		} else {
 			p.memory(o.size)

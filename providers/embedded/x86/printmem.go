@@ -33,12 +33,13 @@ func (p *printer) memory(s sizeKind) {
 	x := &p.x
 	m := p.operandMemory()
 	size := x.bytes(s)
-	if x.bcast {
+	broadcast := x.bcast && !x.promoted
+	if broadcast {
 		size = x.entry.broadcast
 	}
 	if name := sizeNames[size]; name != "" && s != szNone {
 		p.out = append(p.out, name...)
-		if x.bcast {
+		if broadcast {
 			p.out = append(p.out, " bcst "...)
 		} else {
 			p.out = append(p.out, " ptr "...)
@@ -52,9 +53,9 @@ func (p *printer) memory(s sizeKind) {
 			p.out = append(p.out, '+')
 		}
 		plus = true
-		p.out = append(p.out, regNames[1+x.adSize][r&15]...)
+		p.out = append(p.out, regNames[1+x.adSize][r&31]...)
 	}
-	if m.Base < 16 {
+	if m.Base < 32 {
 		register(m.Base)
 	}
 	if x.entry.flags&flagVSIB != 0 {
@@ -64,7 +65,7 @@ func (p *printer) memory(s sizeKind) {
 		plus = true
 		p.vector(p.vectorIndex(), x.entry.vsib)
 		p.scale(m.Scale)
-	} else if m.Index < 16 {
+	} else if m.Index < 32 {
 		register(m.Index)
 		if x.adSize != 0 {
 			p.scale(m.Scale)
@@ -112,7 +113,7 @@ func (p *printer) operandMemory() isa.Mem {
 		return p.in.Mem
 	}
 	in := isa.Inst{Mem: isa.Mem{Base: isa.NoReg, Index: isa.NoReg}}
-	p.d.memory(&p.b, int(p.x.modrmAt)+1, p.x.modrm&7|p.x.rex<<3&8, &p.x, &in)
+	p.d.memory(&p.b, int(p.x.modrmAt)+1, p.x.rm(), &p.x, &in)
 	if in.Mem.Base == isa.PC {
 		in.Mem.Disp += int64(p.in.Addr) + int64(p.in.Len)
 	}
@@ -207,7 +208,7 @@ func (p *printer) farPointer() {
 // rounding appends the static rounding mode or exception suppression of EVEX.
 func (p *printer) rounding() {
 	x := &p.x
-	if x.vector != 2 || !x.bcast || x.modrm < 0xc0 {
+	if x.vector != 2 || !x.bcast || x.modrm < 0xc0 || x.promoted {
 		return
 	}
 	if x.entry.flags&flagRounding != 0 {

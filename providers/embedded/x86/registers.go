@@ -23,7 +23,8 @@ const (
 	regSystem = 27 // control, debug, segment and model-specific registers, abstract
 	regMask0  = 32
 	regVec0   = 64
-	regCount  = 96
+	regUpper  = 96 // general registers 16 to 31
+	regCount  = 112
 )
 
 const vectorBits = 512
@@ -38,7 +39,7 @@ func newArch(name string, bits uint16) *ir.Arch {
 	set := func(n int, name string, bits uint16, abstract bool) {
 		a.Register[n] = ir.Register{Name: name, Bits: bits, Abstract: abstract}
 	}
-	general, vectors := regNames[3][:], 32
+	general, vectors := regNames[3][:16], 32
 	if bits == 32 {
 		a.PC = "eip"
 		general, vectors = regNames[2][:8], 8
@@ -48,6 +49,11 @@ func newArch(name string, bits uint16) *ir.Arch {
 	}
 	for n, name := range map[int]string{regCF: "cf", regPF: "pf", regAF: "af", regZF: "zf", regSF: "sf", regOF: "of", regDF: "df"} {
 		set(n, name, 1, false)
+	}
+	if bits == 64 {
+		for i, n := range regNames[3][16:] {
+			set(regUpper+i, n, bits, false)
+		}
 	}
 	set(regFSBase, "fs_base", bits, false)
 	set(regGSBase, "gs_base", bits, false)

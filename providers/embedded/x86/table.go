@@ -3,6 +3,7 @@ package x86
 import (
 	"embed"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -16,8 +17,8 @@ import (
 //	OPCODE [constraint…] MNEMONIC [operand,…] [;flag…]
 //
 // OPCODE is one byte in hex (one-byte map), 0fXX, 0f38XX, 0f3aXX, or
-// SPACE:XX with SPACE v1-v3 (VEX maps), e1-e6 (EVEX maps), x8-xa (XOP maps) or
-// 3d (3DNow! suffix). XX+r stands for the eight opcodes whose low bits are a
+// SPACE:XX with SPACE v1-v3, v7 (VEX maps), e1-e7 (EVEX maps), x8-xa (XOP maps),
+// 3d (3DNow! suffix) or r2 (one-byte map behind REX2, where that differs). XX+r stands for the eight opcodes whose low bits are a
 // register, XX+alu for the eight arithmetic operations eight opcodes apart,
 // XX+cc for the sixteen conditions; /alu, /sh, /x87 and /x87i for the eight
 // operations named by ModRM.reg. `*` in the mnemonic is the name so selected.
@@ -26,7 +27,8 @@ import (
 // a register); /0-/7 (ModRM.reg); =0-=7 (ModRM.rm, a register); np 66 f3 f2 (the
 // mandatory prefix, n6 is np or 66); w0 w1; l0 l1 l2 l3 (vector length, or
 // rounding mode); s16 s32 s64 (operand size); a16 a32 a64 (address size); b0
-// b1 (EVEX broadcast). When several lines fit, the one with most constraints is meant.
+// b1 (EVEX broadcast; in map 4, where b0 is meant unless it says b1, a new
+// destination); k0 k4 (bit 2 of the EVEX mask field). When several lines fit, the one with most constraints is meant.
 //
 // An operand is a kind letter and a size letter, see operand.go.
 //
@@ -35,7 +37,7 @@ import (
 // form), k (EVEX mask, merging only), kz (mask, zeroing allowed), er (rounding
 // control), sae, bc2 bc4 bc8 (EVEX broadcast element), n2 n4 n8… (EVEX
 // displacement scale where it is not the memory size), kreq (mask is not optional),
-// sib (SIB byte required), vs and a size letter (vector index register of that size).
+// sib (SIB byte required), nf (flags can be left alone), vs and a size letter (vector index register of that size).
 //
 //go:embed tables/*.txt
 var tableFiles embed.FS
@@ -52,19 +54,22 @@ const (
 	vex1
 	vex2
 	vex3
+	vex7
 	evex1
 	evex2
 	evex3
 	evex4
 	evex5
 	evex6
+	evex7
 	xop8
 	xop9
 	xopA
+	rex2 // what REX2 makes of one-byte opcodes
 	spaces
 )
 
-var spaceNames = [...]string{"", "0f", "0f38", "0f3a", "3d:", "v1:", "v2:", "v3:", "e1:", "e2:", "e3:", "e4:", "e5:", "e6:", "x8:", "x9:", "xa:"}
+var spaceNames = [...]string{"", "0f", "0f38", "0f3a", "3d:", "v1:", "v2:", "v3:", "v7:", "e1:", "e2:", "e3:", "e4:", "e5:", "e6:", "e7:", "x8:", "x9:", "xa:", "r2:"}
 
 // dim is a field of the encoding that selects between instructions of one opcode.
 type dim uint8
@@ -77,13 +82,14 @@ const (
 	dimPrefix // 0: none, 1: 66, 2: F3, 3: F2
 	dimW
 	dimLength
-	dimOperand // 0: 16, 1: 32, 2: 64
-	dimAddress // 0: 16, 1: 32, 2: 64
-	dimBroadcast
+	dimOperand   // 0: 16, 1: 32, 2: 64
+	dimAddress   // 0: 16, 1: 32, 2: 64
+	dimBroadcast // or, of promoted instructions, a new destination
+	dimMask      // bit 2 of EVEX.aaa
 	dims
 )
 
-var dimWays = [dims]int{2, 2, 8, 8, 4, 2, 4, 3, 3, 2}
+var dimWays = [dims]int{2, 2, 8, 8, 4, 2, 4, 3, 3, 2, 2}
 
 // line is one parsed line of a table: for every dimension the set of values it accepts.
 type line struct {
@@ -127,6 +133,7 @@ const (
 	flagSegment   // has a segment register operand in ModRM.reg
 	flagAnyPrefix // no mandatory prefix: F2 and F3 have no effect of their own
 	flagVVVV      // uses VEX.vvvv; elsewhere the field must be unused
+	flagGeneralRM // ModRM.rm is a general register, when it is one
 )
 
 // slot numbers the places an operand register can come from.
@@ -164,6 +171,10 @@ type entry struct {
 	scale         uint8 // of disp8 where it is not the size of the memory operand
 	vsib          sizeKind
 	cond          uint8
+	newDest       uint8 // 1 when the first operand is a destination apart from the sources
+	quiet         bool  // may leave the flags alone (EVEX.NF)
+	masked        bool  // bit 2 of EVEX.aaa selects the instruction
+	conditional   bool  // ccmp, ctest
 }
 
 // semantic is a line of semantics.txt.
@@ -230,6 +241,9 @@ func parseLine(out *[spaces][256][]line, sem map[string]*semantic, text string) 
 	for d := range ln.accepts {
 		ln.accepts[d] = 1<<dimWays[d] - 1
 	}
+	if sp == evex4 && !slices.Contains(words, "b1") {
+		words = slices.Insert(words, 1, "b0")
+	}
 	var regNames []string
 	i := 1
 	for ; i < len(words); i++ {
@@ -254,6 +268,7 @@ func parseLine(out *[spaces][256][]line, sem map[string]*semantic, text string) 
 			return fmt.Errorf("%q: %w", text, err)
 		}
 		e.cond = cond
+		e.masked = ln.accepts[dimMask] != 3
 		if ln.accepts[dimPrefix]>>1&1 == 1 && ln.accepts[dimPrefix]&1 == 0 {
 			e.flags |= flagPrefix
 		}
@@ -371,6 +386,8 @@ func constrain(ln *line, word string) (names []string, ok bool) {
 			return nil, set(dimLength, bit)
 		case 'b':
 			return nil, set(dimBroadcast, bit)
+		case 'k':
+			return nil, set(dimMask, 1<<((word[1]-'0')>>2))
 		}
 	}
 	if len(word) == 3 {

@@ -736,7 +736,7 @@ var commands = []Command{
 		Tool:        "inspect_signature",
 		Family:      "binary",
 		Title:       "Inspect a code signature",
-		Description: "Code signature of a Mach-O file or .app (code directory, entitlements, requirements, certificates), PE file (Authenticode) or APK/JAR (v1-v3.1): digests and signatures are verified from the bytes, trust is not judged.",
+		Description: "Code signature of a Mach-O file or .app (code directory, entitlements, requirements, certificates), PE file (Authenticode), Windows catalog (.cat) or APK/JAR (v1-v3.1): digests and signatures are verified from the bytes, trust is not judged.",
 		Positionals: []Argument{
 			{Name: "path", Pointer: "/path", Type: Path, Help: "File or .app folder instead of the open target."},
 		},

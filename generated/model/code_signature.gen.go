@@ -104,6 +104,7 @@ type CodeSignatureScheme string
 const (
 	CodeSignatureSchemeMachO        CodeSignatureScheme = "mach_o"
 	CodeSignatureSchemeAuthenticode CodeSignatureScheme = "authenticode"
+	CodeSignatureSchemeCatalog      CodeSignatureScheme = "catalog"
 	CodeSignatureSchemeJar          CodeSignatureScheme = "jar"
 	CodeSignatureSchemeApkV2        CodeSignatureScheme = "apk_v2"
 	CodeSignatureSchemeApkV3        CodeSignatureScheme = "apk_v3"
@@ -112,7 +113,7 @@ const (
 
 // DecodeJSON reads one of the constants.
 func (v *CodeSignatureScheme) DecodeJSON(d *wire.Decoder) error {
-	return wire.OneOf(d, v, CodeSignatureSchemeMachO, CodeSignatureSchemeAuthenticode, CodeSignatureSchemeJar, CodeSignatureSchemeApkV2, CodeSignatureSchemeApkV3, CodeSignatureSchemeApkV3_1)
+	return wire.OneOf(d, v, CodeSignatureSchemeMachO, CodeSignatureSchemeAuthenticode, CodeSignatureSchemeCatalog, CodeSignatureSchemeJar, CodeSignatureSchemeApkV2, CodeSignatureSchemeApkV3, CodeSignatureSchemeApkV3_1)
 }
 
 // CodeSignatureState: intact: every check passed; says nothing about trust.

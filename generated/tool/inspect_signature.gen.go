@@ -84,6 +84,7 @@ type InspectSignatureOutput struct {
 	Signatures   []model.CodeSignature
 	MachO        *InspectSignatureOutputMachO
 	Pe           *InspectSignatureOutputPe
+	Catalog      *InspectSignatureOutputCatalog
 	Apk          *InspectSignatureOutputApk
 }
 
@@ -139,6 +140,8 @@ func (v *InspectSignatureOutput) AppendJSON(b []byte) []byte {
 	b = wire.AppendNullable(b, v.MachO, (*InspectSignatureOutputMachO).AppendJSON)
 	b = append(b, `,"pe":`...)
 	b = wire.AppendNullable(b, v.Pe, (*InspectSignatureOutputPe).AppendJSON)
+	b = append(b, `,"catalog":`...)
+	b = wire.AppendNullable(b, v.Catalog, (*InspectSignatureOutputCatalog).AppendJSON)
 	b = append(b, `,"apk":`...)
 	b = wire.AppendNullable(b, v.Apk, (*InspectSignatureOutputApk).AppendJSON)
 	return append(b, `}`...)
@@ -150,7 +153,7 @@ func (v *InspectSignatureOutput) DecodeJSON(d *wire.Decoder) error {
 	if err := d.Object(); err != nil {
 		return err
 	}
-	var has [18]bool
+	var has [19]bool
 	for {
 		name, more, err := d.Name()
 		if err != nil {
@@ -229,11 +232,14 @@ func (v *InspectSignatureOutput) DecodeJSON(d *wire.Decoder) error {
 		case "pe":
 			has[16] = true
 			err = wire.Nullable(d, &v.Pe, (*InspectSignatureOutputPe).DecodeJSON)
-		case "apk":
+		case "catalog":
 			has[17] = true
+			err = wire.Nullable(d, &v.Catalog, (*InspectSignatureOutputCatalog).DecodeJSON)
+		case "apk":
+			has[18] = true
 			err = wire.Nullable(d, &v.Apk, (*InspectSignatureOutputApk).DecodeJSON)
 		default:
-			err = d.Unknown(name, "format, signed, state, trust, slice, identifier, team_identifier, hardened_runtime, authorities, cdhashes, hash_algorithms, designated_requirement, timestamp, entitlements, signatures, mach_o, pe, apk")
+			err = d.Unknown(name, "format, signed, state, trust, slice, identifier, team_identifier, hardened_runtime, authorities, cdhashes, hash_algorithms, designated_requirement, timestamp, entitlements, signatures, mach_o, pe, catalog, apk")
 		}
 		if err != nil {
 			return err
@@ -291,6 +297,9 @@ func (v *InspectSignatureOutput) DecodeJSON(d *wire.Decoder) error {
 		return d.Missing("pe")
 	}
 	if !has[17] {
+		return d.Missing("catalog")
+	}
+	if !has[18] {
 		return d.Missing("apk")
 	}
 	return nil
@@ -299,15 +308,16 @@ func (v *InspectSignatureOutput) DecodeJSON(d *wire.Decoder) error {
 type InspectSignatureOutputFormat string
 
 const (
-	InspectSignatureOutputFormatMachO InspectSignatureOutputFormat = "mach-o"
-	InspectSignatureOutputFormatPe    InspectSignatureOutputFormat = "pe"
-	InspectSignatureOutputFormatApk   InspectSignatureOutputFormat = "apk"
-	InspectSignatureOutputFormatJar   InspectSignatureOutputFormat = "jar"
+	InspectSignatureOutputFormatMachO   InspectSignatureOutputFormat = "mach-o"
+	InspectSignatureOutputFormatPe      InspectSignatureOutputFormat = "pe"
+	InspectSignatureOutputFormatCatalog InspectSignatureOutputFormat = "catalog"
+	InspectSignatureOutputFormatApk     InspectSignatureOutputFormat = "apk"
+	InspectSignatureOutputFormatJar     InspectSignatureOutputFormat = "jar"
 )
 
 // DecodeJSON reads one of the constants.
 func (v *InspectSignatureOutputFormat) DecodeJSON(d *wire.Decoder) error {
-	return wire.OneOf(d, v, InspectSignatureOutputFormatMachO, InspectSignatureOutputFormatPe, InspectSignatureOutputFormatApk, InspectSignatureOutputFormatJar)
+	return wire.OneOf(d, v, InspectSignatureOutputFormatMachO, InspectSignatureOutputFormatPe, InspectSignatureOutputFormatCatalog, InspectSignatureOutputFormatApk, InspectSignatureOutputFormatJar)
 }
 
 type InspectSignatureOutputState string
@@ -883,6 +893,224 @@ func (v *InspectSignatureOutputPe) DecodeJSON(d *wire.Decoder) error {
 	return nil
 }
 
+type InspectSignatureOutputCatalog struct {
+	Identifier *string
+	Time       *string
+	Attributes []InspectSignatureAttribute
+	Total      int64
+	// The first 2000.
+	Members []InspectSignatureOutputCatalogMember
+}
+
+// AppendJSON appends the object.
+func (v *InspectSignatureOutputCatalog) AppendJSON(b []byte) []byte {
+	b = append(b, `{"identifier":`...)
+	b = wire.AppendNullable(b, v.Identifier, func(v *string, b []byte) []byte {
+		return wire.AppendString(b, *v)
+	})
+	b = append(b, `,"time":`...)
+	b = wire.AppendNullable(b, v.Time, func(v *string, b []byte) []byte {
+		return wire.AppendString(b, *v)
+	})
+	b = append(b, `,"attributes":`...)
+	b = wire.AppendSlice(b, v.Attributes, (*InspectSignatureAttribute).AppendJSON)
+	b = append(b, `,"total":`...)
+	b = wire.AppendInt(b, v.Total)
+	b = append(b, `,"members":`...)
+	b = wire.AppendSlice(b, v.Members, (*InspectSignatureOutputCatalogMember).AppendJSON)
+	return append(b, `}`...)
+}
+
+// DecodeJSON reads and checks an object.
+func (v *InspectSignatureOutputCatalog) DecodeJSON(d *wire.Decoder) error {
+	*v = InspectSignatureOutputCatalog{}
+	if err := d.Object(); err != nil {
+		return err
+	}
+	var has [5]bool
+	for {
+		name, more, err := d.Name()
+		if err != nil {
+			return err
+		}
+		if !more {
+			break
+		}
+		switch string(name) {
+		case "identifier":
+			has[0] = true
+			err = wire.Nullable(d, &v.Identifier, func(v *string, d *wire.Decoder) error {
+				return d.String(v)
+			})
+		case "time":
+			has[1] = true
+			err = wire.Nullable(d, &v.Time, func(v *string, d *wire.Decoder) error {
+				return d.String(v)
+			})
+		case "attributes":
+			has[2] = true
+			err = wire.Slice(d, &v.Attributes, 0, wire.Unbounded, (*InspectSignatureAttribute).DecodeJSON)
+		case "total":
+			has[3] = true
+			err = d.Int(&v.Total, 0, math.MaxInt64)
+		case "members":
+			has[4] = true
+			err = wire.Slice(d, &v.Members, 0, wire.Unbounded, (*InspectSignatureOutputCatalogMember).DecodeJSON)
+		default:
+			err = d.Unknown(name, "identifier, time, attributes, total, members")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if !has[0] {
+		return d.Missing("identifier")
+	}
+	if !has[1] {
+		return d.Missing("time")
+	}
+	if !has[2] {
+		return d.Missing("attributes")
+	}
+	if !has[3] {
+		return d.Missing("total")
+	}
+	if !has[4] {
+		return d.Missing("members")
+	}
+	return nil
+}
+
+type InspectSignatureAttribute struct {
+	Name  string
+	Value string
+}
+
+// AppendJSON appends the object.
+func (v *InspectSignatureAttribute) AppendJSON(b []byte) []byte {
+	b = append(b, `{"name":`...)
+	b = wire.AppendString(b, v.Name)
+	b = append(b, `,"value":`...)
+	b = wire.AppendString(b, v.Value)
+	return append(b, `}`...)
+}
+
+// DecodeJSON reads and checks an object.
+func (v *InspectSignatureAttribute) DecodeJSON(d *wire.Decoder) error {
+	*v = InspectSignatureAttribute{}
+	if err := d.Object(); err != nil {
+		return err
+	}
+	var has [2]bool
+	for {
+		name, more, err := d.Name()
+		if err != nil {
+			return err
+		}
+		if !more {
+			break
+		}
+		switch string(name) {
+		case "name":
+			has[0] = true
+			err = d.String(&v.Name)
+		case "value":
+			has[1] = true
+			err = d.String(&v.Value)
+		default:
+			err = d.Unknown(name, "name, value")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if !has[0] {
+		return d.Missing("name")
+	}
+	if !has[1] {
+		return d.Missing("value")
+	}
+	return nil
+}
+
+type InspectSignatureOutputCatalogMember struct {
+	Tag             string
+	DigestAlgorithm *string
+	Digest          *string
+	Attributes      []InspectSignatureAttribute
+}
+
+// AppendJSON appends the object.
+func (v *InspectSignatureOutputCatalogMember) AppendJSON(b []byte) []byte {
+	b = append(b, `{"tag":`...)
+	b = wire.AppendString(b, v.Tag)
+	b = append(b, `,"digest_algorithm":`...)
+	b = wire.AppendNullable(b, v.DigestAlgorithm, func(v *string, b []byte) []byte {
+		return wire.AppendString(b, *v)
+	})
+	b = append(b, `,"digest":`...)
+	b = wire.AppendNullable(b, v.Digest, func(v *string, b []byte) []byte {
+		return wire.AppendString(b, *v)
+	})
+	b = append(b, `,"attributes":`...)
+	b = wire.AppendSlice(b, v.Attributes, (*InspectSignatureAttribute).AppendJSON)
+	return append(b, `}`...)
+}
+
+// DecodeJSON reads and checks an object.
+func (v *InspectSignatureOutputCatalogMember) DecodeJSON(d *wire.Decoder) error {
+	*v = InspectSignatureOutputCatalogMember{}
+	if err := d.Object(); err != nil {
+		return err
+	}
+	var has [4]bool
+	for {
+		name, more, err := d.Name()
+		if err != nil {
+			return err
+		}
+		if !more {
+			break
+		}
+		switch string(name) {
+		case "tag":
+			has[0] = true
+			err = d.String(&v.Tag)
+		case "digest_algorithm":
+			has[1] = true
+			err = wire.Nullable(d, &v.DigestAlgorithm, func(v *string, d *wire.Decoder) error {
+				return d.String(v)
+			})
+		case "digest":
+			has[2] = true
+			err = wire.Nullable(d, &v.Digest, func(v *string, d *wire.Decoder) error {
+				return d.String(v)
+			})
+		case "attributes":
+			has[3] = true
+			err = wire.Slice(d, &v.Attributes, 0, wire.Unbounded, (*InspectSignatureAttribute).DecodeJSON)
+		default:
+			err = d.Unknown(name, "tag, digest_algorithm, digest, attributes")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if !has[0] {
+		return d.Missing("tag")
+	}
+	if !has[1] {
+		return d.Missing("digest_algorithm")
+	}
+	if !has[2] {
+		return d.Missing("digest")
+	}
+	if !has[3] {
+		return d.Missing("attributes")
+	}
+	return nil
+}
+
 type InspectSignatureOutputApk struct {
 	Blocks []InspectSignatureOutputApkBlock
 	// Files that scheme 1 has to cover.
@@ -1110,7 +1338,7 @@ var inspectSignatureSpec = Spec{
 	Name:        "inspect_signature",
 	Family:      "binary",
 	Title:       "Inspect a code signature",
-	Description: "Code signature of a Mach-O file or .app (code directory, entitlements, requirements, certificates), PE file (Authenticode) or APK/JAR (v1-v3.1): digests and signatures are verified from the bytes, trust is not judged.",
+	Description: "Code signature of a Mach-O file or .app (code directory, entitlements, requirements, certificates), PE file (Authenticode), Windows catalog (.cat) or APK/JAR (v1-v3.1): digests and signatures are verified from the bytes, trust is not judged.",
 	Requires:    Requires{},
 	Effects:     Effects{RecordsEvidence: true, ReadsTarget: true, Idempotent: true},
 	Errors: []fault.Code{

@@ -10,6 +10,7 @@ import (
 	"rea/generated/model"
 	"rea/generated/tool"
 	"rea/providers/format/apksig"
+	"rea/providers/format/authenticode"
 	"rea/providers/format/macho"
 	"rea/providers/format/native"
 	"rea/providers/format/object"
@@ -49,6 +50,8 @@ func (h *Handlers) InspectSignature(ctx context.Context, in *tool.InspectSignatu
 		err = i.machO(in.Architecture)
 	case native.Detect(s.Data) == object.PE:
 		err = i.pe()
+	case authenticode.IsMessage(s.Data):
+		err = i.catalog()
 	case bytes.HasPrefix(s.Data, []byte("PK")):
 		err = i.archive()
 	default:

@@ -6,16 +6,19 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
+	"encoding/hex"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"rea/generated/model"
 	"rea/generated/tool"
 	"rea/providers/format/apksig"
+	"rea/providers/format/authenticode/authenticodetest"
 )
 
 type signature = tool.InspectSignatureOutput
@@ -250,4 +253,62 @@ func TestInspectSignature_refusals(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
+}
+
+// TestInspectSignature_catalog: osslsigncode signs the same catalog, and finds a
+// program in it.
+func TestInspectSignature_catalog(t *testing.T) {
+	osslsigncode, gcc := need(t, "osslsigncode"), need(t, "x86_64-w64-mingw32-gcc")
+	dir := keys(t)
+	if err := os.WriteFile(filepath.Join(dir, "m.c"), []byte("int main(void) { return 0; }\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run(t, dir, gcc, "-s", "-o", "m.exe", "m.c")
+	program, err := os.ReadFile(filepath.Join(dir, "m.exe"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := authenticodeSum(program)
+	plain := authenticodetest.Catalog([]byte("0123456789abcdef"), time.Unix(1.7e9, 0), authenticodetest.Member{Name: "m.exe", Digest: sum}, authenticodetest.Member{Digest: make([]byte, 32)})
+	write := func(name string, data []byte) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	out, _ := call[signature](t, "inspect_signature", map[string]any{"path": write("plain.cat", plain)})
+	if out.Signed || out.State != "unsigned" || out.Format != "catalog" || out.Catalog == nil || out.Catalog.Total != 2 {
+		t.Errorf("unsigned: %+v", out)
+	}
+	run(t, dir, osslsigncode, "sign", "-certs", "leaf.pem", "-key", "leaf.key", "-in", "plain.cat", "-out", "signed.cat")
+	said, _ := exec.Command(osslsigncode, "verify", "-catalog", filepath.Join(dir, "signed.cat"), "-CAfile", filepath.Join(dir, "root.pem"), "-in", filepath.Join(dir, "m.exe")).CombinedOutput()
+	if !bytes.Contains(said, []byte("Signature verification: ok")) {
+		t.Errorf("osslsigncode: %s", said)
+	}
+	signed, err := os.ReadFile(filepath.Join(dir, "signed.cat"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, _ = call[signature](t, "inspect_signature", map[string]any{"path": filepath.Join(dir, "signed.cat")})
+	m := out.Catalog.Members
+	if !out.Signed || out.State != "intact" || len(out.Authorities) == 0 || out.Authorities[0] != "Example Developer" || len(m) != 2 || *m[0].Digest != hex.EncodeToString(sum) || m[0].Attributes[0].Value != "m.exe" || *out.Catalog.Time != "2023-11-14T22:13:20Z" {
+		t.Errorf("%+v, %v", out, failed(out))
+	}
+	at := bytes.Index(signed, sum)
+	signed[at] ^= 1
+	if out, _ = call[signature](t, "inspect_signature", map[string]any{"path": write("changed.cat", signed)}); out.State != "broken" {
+		t.Errorf("changed: %s", out.State)
+	}
+	if _, _, err := try[signature](t, "inspect_signature", map[string]any{"path": write("half.cat", signed[:len(signed)/2])}); codeOf(err) != "unsupported_target" {
+		t.Errorf("half a catalog: %v", err)
+	}
+}
+
+// authenticodeSum is the SHA-256 of a 64-bit program that is not signed, without
+// its checksum and the place of the signature.
+func authenticodeSum(program []byte) []byte {
+	opt := int(binary.LittleEndian.Uint32(program[60:])) + 24
+	sum := sha256.Sum256(slices.Concat(program[:opt+64], program[opt+68:opt+144], program[opt+152:], make([]byte, -len(program)&7)))
+	return sum[:]
 }

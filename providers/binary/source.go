@@ -74,7 +74,7 @@ const (
 	propertyList  = "a property list"
 	bundledBinary = "a bundle with an executable"
 	plistSection  = "a binary with a property list in a section"
-	signedFile    = "a Mach-O, PE, APK or JAR file"
+	signedFile    = "a Mach-O, PE, APK or JAR file, or a Windows catalog"
 )
 
 // unsupported is the fault for a file that a tool can't read.

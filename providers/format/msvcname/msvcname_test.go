@@ -20,7 +20,7 @@ func names(t testing.TB) []string {
 // TestAgreesWithLLVM compares every name, also those that are none.
 func TestAgreesWithLLVM(t *testing.T) {
 	undname := ""
-	for _, name := range []string{"llvm-undname-14", "llvm-undname"} {
+	for _, name := range []string{"llvm-undname-19", "llvm-undname"} {
 		if path, err := exec.LookPath(name); err == nil {
 			undname = path
 			break

@@ -187,25 +187,37 @@ func (p *parser) templateArgument() node {
 		return p.typ(mangled)
 	case p.eat("$M"):
 		p.typ(bare) // the deduced type of an auto parameter
-		return p.templateArgument()
-	case p.eat("$0"):
-		return p.signed()
-	case p.eat("$E"):
-		return &reference{symbol: p.symbol()}
-	case p.eat("$1"):
-		return &reference{symbol: p.symbol(), address: true}
-	case p.eat("$H"):
-		return p.memberReference(1)
-	case p.eat("$I"):
-		return p.memberReference(2)
-	case p.eat("$J"):
-		return p.memberReference(3)
-	case p.eat("$F"):
-		return &reference{address: true, offsets: []signed{p.signed(), p.signed()}}
-	case p.eat("$G"):
-		return &reference{address: true, offsets: []signed{p.signed(), p.signed(), p.signed()}}
+		p.eat("$")  // which some compilers leave out here
+		return p.constant()
+	case strings.HasPrefix(p.rest, "$") && !strings.HasPrefix(p.rest, "$$"):
+		p.next()
+		return p.constant()
 	}
 	return p.typ(bare)
+}
+
+// constant is an argument that is a value.
+func (p *parser) constant() node {
+	switch p.next() {
+	case '0':
+		return p.signed()
+	case 'E':
+		return &reference{symbol: p.symbol()}
+	case '1':
+		return &reference{symbol: p.symbol(), address: true}
+	case 'H':
+		return p.memberReference(1)
+	case 'I':
+		return p.memberReference(2)
+	case 'J':
+		return p.memberReference(3)
+	case 'F':
+		return &reference{address: true, offsets: []signed{p.signed(), p.signed()}}
+	case 'G':
+		return &reference{address: true, offsets: []signed{p.signed(), p.signed(), p.signed()}}
+	}
+	fail()
+	return nil
 }
 
 // memberReference is a pointer to a method and the offsets to reach its this.

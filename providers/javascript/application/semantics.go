@@ -28,7 +28,7 @@ func (a *analysis) joinSemantics() error {
 		})
 	}
 	s.join = semantic.NewJoin(s.parts, s.target)
-	for _, step := range []func(){s.messages, s.bridges, s.programs} {
+	for _, step := range []func(){s.messages, s.bridges, s.routes, s.programs, s.join.Pairs} {
 		if err := a.ctx.Err(); err != nil {
 			return err
 		}
@@ -126,6 +126,24 @@ func (s *joining) messages() {
 			s.join.Add(semantic.Answers, f, from)
 		}
 	}
+}
+
+// routes relates routes to the functions that answer them.
+func (s *joining) routes() {
+	var answered []int32
+	for i := range s.b.Edges {
+		e := &s.b.Edges[i]
+		if e.Relation != model.ApplicationRelationHandles {
+			continue
+		}
+		switch s.b.Nodes[e.To].Kind {
+		case model.ApplicationNodeKindRoute, model.ApplicationNodeKindEndpoint:
+			if call := s.node(e.Location, calls...); call >= 0 {
+				answered = append(answered, call)
+			}
+		}
+	}
+	s.join.Runs(answered)
 }
 
 // bridges relates calls of exposed APIs to the functions that preload scripts have

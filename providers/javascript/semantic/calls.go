@@ -42,7 +42,7 @@ func meaningOf(path, last string) meaning {
 		return meaning{Request, Asks, 0}
 	case "spawn", "spawnSync", "exec", "execSync", "execFile", "execFileSync", "fork":
 		if strings.HasPrefix(path, "child_process.") || strings.Contains(path, "utilityProcess.") {
-			return meaning{ChildProcess, Spawns, 0}
+			return meaning{ChildProcess, Spawns, Continues}
 		}
 	case "parse":
 		if path == "JSON.parse" || strings.HasSuffix(path, "chema.parse") {
@@ -52,13 +52,17 @@ func meaningOf(path, last string) meaning {
 		return meaning{Parsing, Parses, 0}
 	case "Promise":
 		return meaning{Promise, Argument, Continues}
+	case "createServer", "watch", "watchFile":
+		return meaning{Listener, Argument, Listens}
+	case "map", "forEach", "filter", "reduce", "reduceRight", "some", "every", "find", "findIndex", "findLast", "flatMap":
+		return meaning{Call, Argument, Calls}
 	}
 	root, _, _ := strings.Cut(path, ".")
 	switch root {
 	case "fs", "fs/promises", "indexedDB", "localStorage", "sessionStorage", "caches", "net", "tls", "worker_threads":
-		return meaning{Resource, Uses, 0}
+		return meaning{Resource, Uses, Continues}
 	case "http", "https", "axios", "got", "undici":
-		return meaning{Request, Asks, 0}
+		return meaning{Request, Asks, Continues}
 	case "Promise":
 		return meaning{Promise, Argument, 0}
 	case "process":
@@ -139,11 +143,21 @@ func (e *extractor) arguments(r parse.Ref, n int32, m meaning, target parse.Ref)
 	if e.Kind(target).IsFunction() {
 		parameter = e.First(e.Kid(target, 1))
 	}
+	if e.Kind(r) == parse.Tagged {
+		e.substitutions(e.Next(e.First(r)), n, parameter)
+		return
+	}
+	if m.runs == Calls && target != 0 {
+		m.runs = 0 // a method that is known and runs what it runs
+	}
 	for k := e.Next(e.First(r)); k != 0; k = e.Next(k) {
 		how := m.how
 		if m.runs != 0 {
 			if f := e.callback(k); f != none {
 				e.edge(m.runs, n, f)
+				if m.runs == Calls {
+					e.edge(Results, f, n)
+				}
 				e.receives(k, n)
 				how = Argument
 			}
@@ -158,6 +172,23 @@ func (e *extractor) arguments(r parse.Ref, n int32, m meaning, target parse.Ref)
 		e.bound(parameter, func(ident parse.Ref) { e.flow(k, e.binding(e.Scopes.Of[ident]), Passes, maxSteps) }, 8)
 		if e.Kind(parameter) != parse.Rest {
 			parameter = e.Next(parameter)
+		}
+	}
+}
+
+// substitutions are the arguments of a tag: its first parameter is the texts between
+// them.
+func (e *extractor) substitutions(template parse.Ref, n int32, parameter parse.Ref) {
+	for k := e.First(template); k != 0; k = e.Next(k) {
+		if e.Kind(k) == parse.Chunk {
+			continue
+		}
+		if parameter != 0 && e.Kind(parameter) != parse.Rest {
+			parameter = e.Next(parameter)
+		}
+		e.flow(k, n, Argument, maxSteps)
+		if parameter != 0 {
+			e.bound(parameter, func(ident parse.Ref) { e.flow(k, e.binding(e.Scopes.Of[ident]), Passes, maxSteps) }, 8)
 		}
 	}
 }

@@ -401,7 +401,7 @@ func (e *extractor) visit(r parse.Ref) {
 		}
 	case parse.Assign:
 		e.assign(n)
-	case parse.Call, parse.New, parse.ImportCall:
+	case parse.Call, parse.New, parse.Tagged, parse.ImportCall:
 		if n.Kind == parse.Call {
 			e.getters(r, n.First())
 		}
@@ -458,6 +458,11 @@ func (e *extractor) parameter(r parse.Ref) {
 
 // class relates a class to its members.
 func (e *extractor) class(r parse.Ref) {
+	if super := e.Kid(r, 1); e.Kind(super) != parse.Empty && e.Kind(super) != parse.Member {
+		s := e.node(Slot, e.span(super), extends)
+		e.edge(Property, e.functionOf(r), s)
+		e.flow(super, s, Flows, maxSteps)
+	}
 	for k := e.First(r); k != 0; k = e.Next(k) {
 		if e.Kind(k) != parse.Member {
 			continue

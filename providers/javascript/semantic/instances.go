@@ -13,15 +13,9 @@ type methods struct {
 // instances relates calls of methods to the methods of classes and literals.
 func (j *Join) instances() {
 	g := j.Graph
-	m := &methods{Join: j, owner: make([]int32, len(g.Kinds)), returns: map[int32][]int32{}, made: map[int32]int32{}}
-	for i := range m.owner {
-		m.owner[i] = none
-	}
+	m := &methods{Join: j, owner: j.owners(), returns: map[int32][]int32{}, made: map[int32]int32{}}
 	for i := range g.Edges {
-		switch e := &g.Edges[i]; e.Kind {
-		case Property:
-			m.owner[e.To] = e.From
-		case Returns:
+		if e := &g.Edges[i]; e.Kind == Returns {
 			m.returns[e.To] = append(m.returns[e.To], e.From)
 		}
 	}
@@ -30,14 +24,36 @@ func (j *Join) instances() {
 		if e.Kind != Callee || Kind(g.Kinds[e.From]) != Slot || m.owner[e.From] == none || j.Function(e.From) != none {
 			continue
 		}
+		name := lastStep(g.Label(e.From))
+		if name == "call" || name == "apply" {
+			if f := j.Function(m.owner[e.From]); f != none && !j.related(e.To, f) {
+				j.Call(e.To, f)
+				continue
+			}
+		}
 		class := m.class(m.owner[e.From], 0)
 		if class == none {
 			continue
 		}
-		if f := m.method(class, lastStep(g.Label(e.From))); f != none && !j.related(e.To, f) {
+		if f := m.method(class, name, 0); f != none && !j.related(e.To, f) {
 			j.Call(e.To, f)
 		}
 	}
+}
+
+// owners are what has each property, by property.
+func (j *Join) owners() []int32 {
+	g := j.Graph
+	owner := make([]int32, len(g.Kinds))
+	for i := range owner {
+		owner[i] = none
+	}
+	for i := range g.Edges {
+		if e := &g.Edges[i]; e.Kind == Property {
+			owner[e.To] = e.From
+		}
+	}
+	return owner
 }
 
 // maxMakers bounds the functions through which an object may have come.
@@ -63,6 +79,11 @@ func (m *methods) find(n int32, depth int) int32 {
 			return n
 		case Call:
 			return m.maker(n, depth)
+		case Function: // a class itself, of which a static method is called
+			if m.isClass(n) {
+				return n
+			}
+			return none
 		}
 		from := m.in.of(n)
 		if len(from) != 1 {
@@ -104,33 +125,64 @@ func (m *methods) maker(n int32, depth int) int32 {
 	return class
 }
 
-// isClass reports whether a function has methods of its own.
+// isClass reports whether a function has methods of its own, or a class that it
+// extends.
 func (m *methods) isClass(f int32) bool {
+	found := false
+	m.slots(f, func(slot int32) {
+		for _, from := range m.in.of(slot) {
+			found = found || Kind(m.Graph.Kinds[from]) == Function || m.Graph.Label(slot) == extends
+		}
+	})
+	return found
+}
+
+// slots gives the properties of a class, and those of the prototype of a function.
+func (m *methods) slots(f int32, yield func(slot int32)) {
+	g := m.Graph
 	for _, e := range m.from(f) {
-		if e.Kind == Property {
-			for _, from := range m.in.of(e.To) {
-				if Kind(m.Graph.Kinds[from]) == Function {
-					return true
+		switch {
+		case e.Kind == Property:
+			yield(e.To)
+		case e.Kind == Flows && Kind(g.Kinds[e.To]) == Variable:
+			for _, p := range m.from(e.To) {
+				if p.Kind != Property || lastStep(g.Label(p.To)) != "prototype" {
+					continue
+				}
+				for _, q := range m.from(p.To) {
+					if q.Kind == Property {
+						yield(q.To)
+					}
 				}
 			}
 		}
 	}
-	return false
 }
 
-// method of a class or literal, or none.
-func (m *methods) method(class int32, name string) int32 {
-	found := none
-	for _, e := range m.from(class) {
-		if e.Kind == Property && lastStep(m.Graph.Label(e.To)) == name {
-			if found != none {
-				return none
-			}
-			found = e.To
+// extends is the label of what a class extends.
+const extends = "extends"
+
+// method of a class or literal, or of what it extends; or none.
+func (m *methods) method(class int32, name string, depth int) int32 {
+	found, super, several := none, none, false
+	m.slots(class, func(slot int32) {
+		switch label := m.Graph.Label(slot); {
+		case label == extends:
+			super = slot
+		case lastStep(label) == name:
+			several = several || found != none
+			found = slot
+		}
+	})
+	switch {
+	case several:
+		return none
+	case found != none:
+		return m.Function(found)
+	case super != none && depth < maxMakers:
+		if f := m.Function(super); f != none {
+			return m.method(f, name, depth+1)
 		}
 	}
-	if found == none {
-		return none
-	}
-	return m.Function(found)
+	return none
 }

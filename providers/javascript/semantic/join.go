@@ -287,7 +287,7 @@ func (j *Join) calls() {
 			if f := j.Function(e.From); f != none && !j.related(e.To, f) {
 				j.Call(e.To, f)
 			}
-		case Argument:
+		case Argument, Uses, Spawns, Asks:
 			how := runsArguments(Kind(g.Kinds[e.To]))
 			if from := Kind(g.Kinds[e.From]); how == 0 || from != Slot && from != Variable && from != Boundary {
 				continue
@@ -307,7 +307,7 @@ func runsArguments(k Kind) Relation {
 		return Listens
 	case Timer:
 		return Schedules
-	case Promise:
+	case Promise, ChildProcess, Resource, Request:
 		return Continues
 	}
 	return 0
@@ -328,6 +328,28 @@ func (j *Join) Call(call, f int32) {
 	j.Add(Calls, call, f)
 	j.Add(Results, f, call)
 	j.Receive(call, f)
+}
+
+// Runs relates calls to all the functions that they are given, which they run when
+// something comes.
+func (j *Join) Runs(calls []int32) {
+	if len(calls) == 0 {
+		return
+	}
+	runs := map[int32]bool{}
+	for _, c := range calls {
+		runs[c] = true
+	}
+	for i := range j.Graph.Edges {
+		e := &j.Graph.Edges[i]
+		if e.Kind != Argument || !runs[e.To] {
+			continue
+		}
+		if f := j.Function(e.From); f != none && !j.related(e.To, f) {
+			j.Add(Listens, e.To, f)
+			j.Receive(e.To, f)
+		}
+	}
 }
 
 // Receive relates what runs a function to its parameters: which of what is given

@@ -337,6 +337,12 @@ func (u *Unit) finish(edges []uint64) {
 		}
 		if end > i+1 {
 			slices.SortFunc(order[i:end], func(a, b uint64) int {
+				switch file := u.Modules[0]; { // around all, even a function that is the whole file
+				case int32(uint32(a)) == file:
+					return -1
+				case int32(uint32(b)) == file:
+					return 1
+				}
 				x, y := &u.Nodes[uint32(a)], &u.Nodes[uint32(b)]
 				if x.At.End != y.At.End {
 					return cmp.Compare(y.At.End, x.At.End)

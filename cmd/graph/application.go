@@ -314,6 +314,10 @@ func (d *drawing) meetings() {
 		case model.ApplicationNodeKindElectronMain, model.ApplicationNodeKindElectronPreload, model.ApplicationNodeKindElectronRenderer,
 			model.ApplicationNodeKindElectronUtility, model.ApplicationNodeKindWorker, model.ApplicationNodeKindServiceWorker:
 			d.process(i)
+		case model.ApplicationNodeKindHTMLDocument: // of the web
+			if b := d.boxOf[i]; b >= 0 && slices.Contains(list(n.Properties, "processes"), "page") {
+				d.boxes[b].kind = "entry"
+			}
 		case model.ApplicationNodeKindIpcChannel:
 			d.channel(i)
 		case model.ApplicationNodeKindContextBridgeAPI:

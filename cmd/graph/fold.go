@@ -93,10 +93,18 @@ func (d *drawing) graph(maxNodes int) *Graph {
 // of these there are.
 func (d *drawing) drop() (packages int) {
 	unloaded := make([]bool, len(d.boxes))
+	loaded := map[string]bool{} // packages of which a process loads other files
+	for i := range d.boxes {
+		if b := &d.boxes[i]; strings.HasPrefix(b.key, "package ") && b.cluster != noProcess {
+			loaded[b.title] = true
+		}
+	}
 	for i := range d.boxes {
 		if b := &d.boxes[i]; b.cluster == noProcess && strings.HasPrefix(b.key, "package ") && d.known() {
 			unloaded[i] = true
-			packages++
+			if !loaded[b.title] {
+				packages++
+			}
 		}
 	}
 	joined := make([]bool, len(d.boxes))

@@ -163,7 +163,10 @@ func (m *mapWriter) packages() {
 		var entries []string
 		for _, e := range m.from[i] {
 			if m.edge(e).Relation == model.ApplicationRelationLoads {
-				entries = append(entries, property(m.edge(e).Properties, "entry")+" "+m.label(int(m.edge(e).To)))
+				entry := property(m.edge(e).Properties, "entry") + " " + m.label(int(m.edge(e).To))
+				if !slices.Contains(entries, entry) {
+					entries = append(entries, entry)
+				}
 			}
 		}
 		rows = append(rows, []string{m.label(i), property(p, "version"), property(p, "path"), few(entries, 3)})
@@ -191,6 +194,12 @@ func (m *mapWriter) processes() {
 			name = file
 		}
 		rows = append(rows, []string{roleTitles[m.node(i).Kind], name, few(m.users(i, model.ApplicationRelationLoads, model.ApplicationRelationCalls), 2)})
+	}
+	for _, i := range m.of(model.ApplicationNodeKindHTMLDocument) { // of the web
+		var names []string
+		if json.Unmarshal(m.node(i).Properties["processes"], &names) == nil && slices.Contains(names, "page") {
+			rows = append(rows, []string{"page", m.label(i), ""})
+		}
 	}
 	slices.SortStableFunc(rows, func(a, b []string) int { return cmp.Compare(a[0], b[0]) })
 	m.list("Processes", []bool{false, false, false}, rows)

@@ -90,6 +90,8 @@ type analysis struct {
 	operations []operation
 	windows    map[window]int64
 	shown      []shown
+	electron   bool     // a program of it asks for Electron
+	bins       []string // files that packages of it put into reach of a shell
 	// What joins the semantic graphs of files.
 	deliveries  []delivery
 	uses        []use

@@ -36,8 +36,10 @@ func (a *analysis) settleFacts() error {
 		}
 	}
 	s.callers()
+	s.mountRoutes()
 	for _, u := range a.units { // all that is needed of them is in the facts
 		if u != nil {
+			u.routers, u.mounts = nil, nil
 			for part := range u.parts {
 				exposedChannels(u.parts[part].facts)
 				u.parts[part].constants, u.parts[part].calls = nil, nil

@@ -27,7 +27,7 @@ var correlated = graph.Source{
 // drawEntries draws what packages start, and which of it is Electron's main
 // process.
 func (a *analysis) drawEntries() {
-	electron := a.usesElectron()
+	a.electron = a.usesElectron()
 	for i := range a.tree.Files {
 		dir := path.Dir(a.tree.Files[i].Path)
 		m := a.manifests[dir]
@@ -36,31 +36,28 @@ func (a *analysis) drawEntries() {
 			continue
 		}
 		inside := strings.Contains(dir+"/", "node_modules/")
-		type entry struct{ kind, value string }
-		entries := []entry{{"main", m.Main}, {"module", m.Module}, {"browser", m.Browser}}
-		names := make([]string, 0, len(m.Bin))
-		for name := range m.Bin {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		for _, name := range names {
-			entries = append(entries, entry{"bin", m.Bin[name]})
-		}
-		if m.Main == "" && !inside && a.Has(path.Join(dir, "index.js")) {
-			entries = append(entries, entry{"main", "index.js"})
-		}
-		for _, e := range entries {
+		for _, e := range a.entries(dir, m, inside) {
 			if e.value == "" {
+				continue
+			}
+			if strings.Contains(e.value, "*") {
+				a.drawPattern(node, dir, &e)
 				continue
 			}
 			r := a.resolver.Resolve(path.Join(dir, "package.json"), "./"+strings.TrimPrefix(e.value, "./"), resolve.How{Require: true})
 			if r.Path == "" {
+				if inside && (e.kind == "exports" || e.kind == "browser") {
+					continue // what is installed has less than what was published
+				}
 				a.b.Gap("entry "+e.kind+" of package "+dir, 1, r.Reason)
 				continue
 			}
 			to := a.fileNodes[a.byPath[r.Path]]
-			a.b.Edge(node, to, model.ApplicationRelationLoads, a.b.From(fromPackage), nil, graph.Properties{"entry": e.kind})
-			if electron && e.kind == "main" && !inside {
+			a.b.Edge(node, to, model.ApplicationRelationLoads, a.b.From(fromPackage), nil, e.properties())
+			if e.kind == "bin" && !inside {
+				a.bins = append(a.bins, r.Path)
+			}
+			if a.electron && e.kind == "main" && !inside {
 				a.role(model.ApplicationNodeKindElectronMain, r.Path, a.root, graph.Properties{"package": m.Name}, inferred(fromPackage, model.ApplicationProvenanceConfidenceHigh, "the main entry of a package in an application that uses Electron"))
 			}
 		}
@@ -89,13 +86,14 @@ func (a *analysis) role(kind model.ApplicationNodeKind, file string, parent int6
 	node := a.b.Node(kind, graph.Local(file), file, a.b.From(source), nil, p)
 	a.b.Edge(parent, node, model.ApplicationRelationContains, a.b.From(source), nil, nil)
 	a.b.Edge(node, a.fileNodes[a.byPath[file]], model.ApplicationRelationLoads, a.b.From(source), nil, nil)
-	a.roles = append(a.roles, processRole{kind, file})
+	a.roles = append(a.roles, processRole{kind: kind, file: file})
 	return node
 }
 
 // A processRole is a file that a process begins with.
 type processRole struct {
 	kind model.ApplicationNodeKind
+	name string // of the process, where kind does not tell it
 	file string
 }
 
@@ -207,7 +205,7 @@ func (a *analysis) drawProcess(file int, from int64, f *facts.Fact) {
 	a.showIn(file, f, node)
 	if found != "" {
 		a.b.Edge(node, a.fileNodes[a.byPath[found]], model.ApplicationRelationLoads, a.b.From(inferred(fromSyntax, model.ApplicationProvenanceConfidenceHigh, "a path joined to the folder of the program")), nil, nil)
-		a.roles = append(a.roles, processRole{kind, found})
+		a.roles = append(a.roles, processRole{kind: kind, file: found})
 		a.starts = append(a.starts, start{at, a.byPath[found]})
 	}
 }

@@ -76,5 +76,5 @@ func (a *analysis) begins(process int64, kind model.ApplicationNodeKind, file st
 		return
 	}
 	a.b.Edge(process, a.fileNodes[a.byPath[file]], model.ApplicationRelationLoads, a.b.From(fromDocument), nil, nil)
-	a.roles = append(a.roles, processRole{kind, file})
+	a.roles = append(a.roles, processRole{kind: kind, file: file})
 }

@@ -68,12 +68,19 @@ func (a *analysis) drawRoles() {
 	}
 	reached := make([][]string, len(a.b.Nodes))
 	starts := map[string][]int64{}
+	if !a.electron {
+		a.roles = append(a.roles, a.webRoles()...)
+	}
 	for _, r := range a.roles {
-		if name := roleNames[r.kind]; name != "" {
+		name := r.name
+		if name == "" {
+			name = roleNames[r.kind]
+		}
+		if name != "" {
 			starts[name] = append(starts[name], a.fileNodes[a.byPath[r.file]])
 		}
 	}
-	for _, name := range []string{"child-process", "main", "preload", "renderer", "service-worker", "utility", "worker"} {
+	for _, name := range []string{"child-process", "main", "node", "page", "preload", "renderer", "service-worker", "utility", "worker"} {
 		queue := slices.Clone(starts[name])
 		for len(queue) > 0 {
 			n := queue[len(queue)-1]
@@ -90,6 +97,20 @@ func (a *analysis) drawRoles() {
 			a.b.Set(int64(i), "processes", names)
 		}
 	}
+}
+
+// webRoles are the processes of an application without Electron: its pages, and the
+// programs that its packages put into reach of a shell.
+func (a *analysis) webRoles() (list []processRole) {
+	for i, d := range a.documents {
+		if d != nil {
+			list = append(list, processRole{name: "page", file: a.tree.Files[i].Path})
+		}
+	}
+	for _, file := range a.bins {
+		list = append(list, processRole{name: "node", file: file})
+	}
+	return list
 }
 
 // code reports whether nodes of a kind are code or documents that load it.

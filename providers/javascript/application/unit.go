@@ -33,6 +33,9 @@ type unit struct {
 	// exported tells which packed module declares what the file exports.
 	exported map[string]bundle.Member
 
+	routers []facts.Router // until facts of all files were settled
+	mounts  []facts.Mount
+
 	mapAddress string // declared source map
 	banners    []banner
 	graph      *semantic.Unit
@@ -113,6 +116,7 @@ func readUnit(ctx context.Context, code, digest string, isModule bool, mapOf fun
 	if err := u.readEvals(ctx, p, found); err != nil {
 		return nil, err
 	}
+	u.routers, u.mounts = found.Routers, found.Mounts
 	u.divide(found)
 	u.readShapes(p)
 	u.banners = banners(file)
@@ -162,7 +166,7 @@ func (u *unit) readEvals(ctx context.Context, p *bundle.File, found *facts.Found
 			roles := bundle.ReadEval(inner, m).Roles
 			more := extract(inner, roles, nil)
 			for _, v := range more.Facts {
-				v.At = m.Source
+				v.At, v.Router = m.Source, 0
 				found.Facts = append(found.Facts, v)
 			}
 			for _, v := range more.Imports {

@@ -56,7 +56,8 @@ func (s *settling) callers() {
 			for i := range p.calls {
 				c := &p.calls[i]
 				s.steps = 0
-				s.add(at, s.wrappers(at, c.From, exported, maxHops), c.Texts, facts.Fact{At: c.At})
+				list, _ := exportedBy(s, at, c.From, exported, maxHops)
+				s.add(at, list, c.Texts, facts.Fact{At: c.At})
 			}
 			for i := range p.globals {
 				g := &p.globals[i]
@@ -75,18 +76,23 @@ func wrapperKey(at place, path []string) string {
 	return itoa(at.file) + separator + itoa(at.part) + separator + strings.Join(path, separator)
 }
 
-// wrappers are those that a reference means.
-func (s *settling) wrappers(from place, r *facts.Reference, exported map[string][]wrapped, hops int) []wrapped {
+// exportedBy is what a reference means, in a table of what parts export.
+func exportedBy[T any](s *settling, from place, r *facts.Reference, exported map[string]T, hops int) (found T, ok bool) {
 	if s.steps++; s.steps > maxSteps || hops <= 0 || len(exported) == 0 {
-		return nil
+		return found, false
 	}
 	for _, to := range s.loads(from, r) {
-		if list := exported[wrapperKey(to, r.Path)]; list != nil {
-			return list
+		if found, ok = exported[wrapperKey(to, r.Path)]; ok {
+			return found, true
 		}
-		if len(r.Path) > 1 && r.Path[0] == "default" {
-			if list := exported[wrapperKey(to, r.Path[1:])]; list != nil {
-				return list
+		if len(r.Path) > 0 && r.Path[0] == "default" { // what stands in for the default of a module that has none
+			if found, ok = exported[wrapperKey(to, r.Path[1:])]; ok {
+				return found, true
+			}
+		}
+		if len(r.Path) == 0 { // require("a") of a module with a default alone
+			if found, ok = exported[wrapperKey(to, []string{"default"})]; ok {
+				return found, true
 			}
 		}
 		t := s.table(to)
@@ -98,14 +104,14 @@ func (s *settling) wrappers(from place, r *facts.Reference, exported map[string]
 					}
 					inner := *c.From
 					inner.Path = append(slices.Clone(inner.Path), r.Path[n:]...)
-					if list := s.wrappers(to, &inner, exported, hops-1); list != nil {
-						return list
+					if found, ok = exportedBy(s, to, &inner, exported, hops-1); ok {
+						return found, true
 					}
 				}
 			}
 		}
 	}
-	return nil
+	return found, false
 }
 
 // add gives a part the facts that a call of wrappers is.

@@ -29,6 +29,18 @@ var readers = map[string]func(*extractor, *call){
 	"delete":                      getOrRoute,
 	"head":                        getOrRoute,
 	"all":                         getOrRoute,
+	"options":                     getOrRoute,
+	"del":                         getOrRoute,
+	"got":                         fetches,
+	"ky":                          fetches,
+	"needle":                      fetches,
+	"superagent":                  fetches,
+	"node-fetch":                  fetches,
+	"cross-fetch":                 fetches,
+	"isomorphic-fetch":            fetches,
+	"ofetch":                      fetches,
+	"stream":                      fetches,
+	"extend":                      bases,
 	"use":                         getOrRoute,
 	"route":                       getOrRoute,
 	"axios":                       fetches,
@@ -164,6 +176,14 @@ func (e *extractor) call(r parse.Ref, n *parse.Node) {
 	path := e.Names.Path(callee)
 	last := path[strings.LastIndexByte(path, '.')+1:]
 	read := readers[last]
+	if path == symbol.Unknown && f.Kind(callee) == parse.Ident {
+		if _, ok := e.instance(callee); ok { // of a client that is called itself
+			last, read = "request", func(e *extractor, c *call) {
+				base, _ := e.instance(e.f.First(c.r))
+				e.based(base, c, "")
+			}
+		}
+	}
 	if read == nil {
 		return
 	}
@@ -173,64 +193,6 @@ func (e *extractor) call(r parse.Ref, n *parse.Node) {
 		c.n++
 	}
 	read(e, c)
-}
-
-// fetches reads requests whose first argument is an address, or an object that
-// has one.
-func fetches(e *extractor, c *call) {
-	switch {
-	case c.name == "fetch" && (c.path == "fetch" || strings.HasSuffix(c.path, ".net.fetch")):
-	case c.name == "sendBeacon" && symbol.Ends(c.path, "navigator.sendBeacon"):
-	case c.name == "axios" && c.path == "axios":
-	case (c.name == "request" || c.name == "ajax") && client(c.path):
-	default:
-		return
-	}
-	if c.n == 0 {
-		return
-	}
-	method := ""
-	options := e.Names.Literal(c.args[min(1, c.n-1)])
-	address := c.args[0]
-	if options != 0 {
-		if m := e.Names.Member(options, "method"); m != 0 {
-			method, _ = e.Names.Constant(m)
-		}
-		if options == address || c.n == 1 {
-			if u := e.Names.Member(options, "url"); u != 0 {
-				address = u
-			}
-		}
-	}
-	e.endpoint(address, c.path, method, c.r)
-}
-
-// client reports whether a path is one of a client of HTTP.
-func client(path string) bool {
-	root, _, _ := strings.Cut(path, ".")
-	switch root {
-	case "axios", "http", "https", "http2", "got", "ky", "superagent", "request", "needle", "node-fetch", "undici", "jquery", "$", "jQuery":
-		return true
-	}
-	return strings.Contains(path, "electron.net.")
-}
-
-// bases reads clients that are made for one address, as axios.create({baseURL}).
-func bases(e *extractor, c *call) {
-	if !client(c.path) || c.n == 0 {
-		return
-	}
-	options := e.Names.Literal(c.args[0])
-	if options == 0 {
-		return
-	}
-	for _, name := range []string{"baseURL", "prefixUrl"} {
-		if base := e.Names.Member(options, name); base != 0 {
-			if text, ok := e.address(base); ok && text != "" {
-				e.fact(Endpoint, text, c.path, c.r, Value{"use", "base"})
-			}
-		}
-	}
 }
 
 // opened reads addresses that are given to the browser of the system.
@@ -264,29 +226,6 @@ func httpMethod(s string) bool {
 	return false
 }
 
-// getOrRoute reads axios.get(address) and app.get("/route", handler).
-func getOrRoute(e *extractor, c *call) {
-	if c.n == 0 {
-		return
-	}
-	if client(c.path) && c.name != "use" && c.name != "route" && c.name != "all" {
-		e.endpoint(c.args[0], c.path, strings.ToUpper(c.name), c.r)
-		return
-	}
-	text, ok := e.Names.Constant(c.args[0])
-	if !ok || !strings.HasPrefix(text, "/") || len(text) > 500 || strings.ContainsAny(text, " \n<>") {
-		return
-	}
-	handler := c.name == "route"
-	for _, a := range c.args[1:c.n] {
-		k := e.f.Kind(a)
-		handler = handler || k.IsFunction() || k == parse.Ident || k == parse.Dot
-	}
-	if handler {
-		e.fact(Route, text, c.name, c.r, Value{"side", "server"}, Value{"method", c.name})
-	}
-}
-
 func importsScripts(e *extractor, c *call) {
 	if c.path != "importScripts" {
 		return
@@ -311,6 +250,9 @@ func storageKey(e *extractor, c *call) {
 }
 
 func registers(e *extractor, c *call) {
+	if !strings.Contains(c.path, "serviceWorker") && e.plugin(c) {
+		return
+	}
 	if symbol.Ends(c.path, "serviceWorker.register") {
 		e.located(ServiceWorker, c.args[0], "navigator.serviceWorker.register", c.r)
 	}

@@ -198,6 +198,14 @@ func (e *extractor) construct(r parse.Ref, n *parse.Node) {
 		if arg != 0 {
 			e.endpoint(arg, name, "", r)
 		}
+	case "Request":
+		if path == name && arg != 0 {
+			method := ""
+			if object := e.Names.Literal(f.Next(arg)); object != 0 {
+				method, _ = e.Names.Constant(e.Names.Member(object, "method"))
+			}
+			e.endpoint(arg, name, method, r)
+		}
 	case "URL":
 		if base := f.Next(arg); arg != 0 && base != 0 && e.Names.Path(base) == "import.meta.url" {
 			text, ok := e.Names.Constant(arg)

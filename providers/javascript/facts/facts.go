@@ -70,6 +70,8 @@ type Fact struct {
 	// they are told by nothing but that the file has no other.
 	Windows []parse.Span
 	Guessed bool
+	// Router is the one that a route is defined with: its index plus one.
+	Router  int
 	Within  parse.Span // of what an API is made of, which may stand elsewhere
 	Details []Value
 }
@@ -128,6 +130,8 @@ type Found struct {
 	// Constants are the values of exports that are texts, or values of other modules.
 	Constants []Constant
 	Calls     []Call
+	Routers   []Router
+	Mounts    []Mount
 }
 
 // Extract reads a program.
@@ -138,6 +142,7 @@ func Extract(p *Program) *Found {
 	}
 	e.link()
 	e.wrappers()
+	e.exportRouters()
 	e.constants()
 	for i := range e.out.Facts {
 		e.out.Facts[i].clean()
@@ -179,6 +184,8 @@ type extractor struct {
 	// What the caller that is looked at gives for parameters.
 	given       map[scope.BindingID]parse.Ref
 	opened      []opening
+	routers     map[scope.BindingID]int
+	addresses   int // that are read, one in another
 	optionSteps int
 	shows       []showing
 	classes     map[parse.Ref]scope.BindingID   // by name, nil until they were asked for

@@ -35,6 +35,12 @@ func message(e *extractor, c *call) {
 		return
 	}
 	o := e.operation(c, receiver)
+	if c.name == "on" && o.what == "" && c.n > 2 { // hono.on("PURGE", "/a", …)
+		if method, ok := e.Names.Constant(c.args[0]); ok && method != "" && strings.ToUpper(method) == method {
+			e.route(c.args[1], strings.ToLower(method), c.r, e.routerOf(e.f.First(e.f.First(c.r))))
+		}
+		return
+	}
 	if o.what == "" || c.n <= o.channel {
 		return
 	}

@@ -7,8 +7,10 @@ import (
 	"rea/providers/javascript/parse"
 )
 
-// maxAddress bounds the text of an address.
-const maxAddress = 2000
+const (
+	maxAddress   = 2000 // bytes of the text of an address
+	maxAddresses = 16   // addresses in addresses
+)
 
 // endpoint is a request to an address, given by an expression.
 func (e *extractor) endpoint(r parse.Ref, via, method string, at parse.Ref) {
@@ -38,6 +40,14 @@ func (e *extractor) address(r parse.Ref) (string, bool) {
 	f := e.f
 	if text, ok := e.Names.Constant(r); ok {
 		return kept(text)
+	}
+	if e.addresses == maxAddresses {
+		return "", false
+	}
+	e.addresses++
+	defer func() { e.addresses-- }()
+	if text, known, ok := e.composed(r, 8); ok {
+		return text, known
 	}
 	k := f.Kind(r)
 	if k != parse.Template && (k != parse.Binary || f.At(r).Op != parse.Plus) {
@@ -278,8 +288,59 @@ func (e *extractor) routeObject(r parse.Ref, n *parse.Node) {
 		return
 	}
 	if text, ok := e.Names.Constant(route); ok && len(text) <= 500 && !strings.ContainsAny(text, " \n\\") {
+		if side == "client" {
+			text = e.nested(r, text)
+		}
 		e.fact(Route, text, "route object", r, Value{"side", side}, Value{"use", "definition"})
 	}
+}
+
+// maxRoutes bounds the routes around one.
+const maxRoutes = 16
+
+// nested is the pattern of a route of a page within the routes around it: those of
+// which it is among the children.
+func (e *extractor) nested(r parse.Ref, text string) string {
+	f := e.f
+	for steps, routes := 0, 0; steps < 8*maxRoutes && routes < maxRoutes && !strings.HasPrefix(text, "/"); steps++ {
+		up := e.parents[r]
+		outer := parse.Ref(0) // the pattern of the route around
+		switch f.Kind(up) {
+		case parse.Array, parse.JSXBody, parse.Sequence:
+		case parse.Property:
+			if key, ok := f.KeyOf(f.First(up), f.At(up).Flags&parse.Computed != 0); !ok || key != "children" && key != "routes" {
+				return text
+			}
+		case parse.Object:
+			outer = e.Names.Member(up, "path")
+		case parse.Call: // createElement(Route, {path}, …)
+			if object := f.Kid(up, 2); f.Kind(object) == parse.Object && object != r && f.Kid(up, 1) != r {
+				outer = e.Names.Member(object, "path")
+			}
+		case parse.JSXElement:
+			for k := f.Next(f.First(up)); k != 0; k = f.Next(k) {
+				if f.Kind(k) == parse.JSXAttribute && f.NameOf(f.First(k)) == "path" {
+					outer = f.Kid(k, 1)
+				}
+			}
+		default:
+			return text
+		}
+		r = up
+		if outer == 0 {
+			continue
+		}
+		prefix, ok := e.Names.Constant(outer)
+		if f.Kind(outer) == parse.JSXText {
+			prefix, ok = f.Text(outer), true
+		}
+		if !ok || len(prefix)+len(text) > maxRoute {
+			return text
+		}
+		routes++
+		text = strings.TrimSuffix(strings.TrimSuffix(prefix, "*"), "/") + "/" + text
+	}
+	return text
 }
 
 // element reads <Route path="/a">.
@@ -298,6 +359,7 @@ func (e *extractor) element(r parse.Ref, n *parse.Node) {
 			text, ok = e.Names.Constant(value)
 		}
 		if ok {
+			text = e.nested(r, text)
 			e.fact(Route, text, "<Route>", r, Value{"side", "client"}, Value{"use", "definition"})
 		}
 	}

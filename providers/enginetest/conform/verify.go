@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"rea/generated/model"
 	"rea/runtime/engine"
 )
 
@@ -140,4 +141,11 @@ func (r *recorder) Fatalf(format string, args ...any) {
 func (r *recorder) Skipf(format string, args ...any) {
 	r.note(Skipped, fmt.Sprintf(format, args...))
 	runtime.Goexit()
+}
+
+// unstated tells a check that found no fault as skipped, for want of need.
+func (r *recorder) unstated(need model.EngineCapability) {
+	if r.check.State == Passed {
+		r.note(Skipped, fmt.Sprintf("the engine does not state %s", need))
+	}
 }

@@ -44,6 +44,7 @@ func (r *recovery) build() (*Program, error) {
 	for i := range r.sp.regions {
 		p.CodeBytes += uint64(len(r.sp.regions[i].data))
 	}
+	r.walkers, r.finders, r.callers = nil, nil, callerIndex{} // make room
 	r.dedupe()
 	outs := make([]output, r.shards(len(r.funcs)))
 	r.progress("references", 0, len(r.funcs))
@@ -57,6 +58,7 @@ func (r *recovery) build() (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.scanners = nil
 	if err := r.assemble(p, outs); err != nil {
 		return nil, err
 	}

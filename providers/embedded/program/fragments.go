@@ -27,16 +27,22 @@ func (r *recovery) mergeParts() (bool, error) {
 		return false, nil
 	}
 	may := r.mayBeParts()
-	var ins []incoming
-	for _, f := range r.funcs {
-		for _, e := range f.exits {
-			// running on behind a call only says that the call does not return
-			// and from one part into the next that nothing comes to the end of it
-			if e.to != none && e.kind != exitLost && e.kind != exitFallCall && may.has(e.to) && !(e.kind == exitFall && may.has(f.entry)) {
-				ins = append(ins, incoming{to: e.to, from: f, site: e.from, kind: e.kind})
+	left := make([][]incoming, r.shards(len(r.funcs)))
+	err := r.eachShard(len(r.funcs), func(_, s, lo, hi int) {
+		for _, f := range r.funcs[lo:hi] {
+			for _, e := range f.exits {
+				// running on behind a call only says that the call does not return
+				// and from one part into the next that nothing comes to the end of it
+				if e.to != none && e.kind != exitLost && e.kind != exitFallCall && may.has(e.to) && !(e.kind == exitFall && may.has(f.entry)) {
+					left[s] = append(left[s], incoming{to: e.to, from: f, site: e.from, kind: e.kind})
+				}
 			}
 		}
+	})
+	if err != nil {
+		return false, err
 	}
+	ins := slices.Concat(left...)
 	for _, c := range r.callSites {
 		if i := r.extentAt(c.owner); i >= 0 && r.extents[i].lo <= c.lo && c.lo < r.extents[i].hi {
 			continue // the pad lies where the call does
@@ -140,11 +146,13 @@ func (r *recovery) mayBeParts() bitset {
 		}
 	}
 	may := newBitset(r.sp.size + regionGuard)
-	for _, f := range r.funcs {
-		if o := f.entry; f.why.ev == ByUnwind && !r.vouched.has(o) && !r.called.has(o) && !r.pointed.has(o) && !r.stubs.has(o) {
-			may.set(o)
+	_ = r.eachShard(len(r.funcs), func(_, _, lo, hi int) {
+		for _, f := range r.funcs[lo:hi] {
+			if o := f.entry; f.why.ev == ByUnwind && !r.vouched.has(o) && !r.called.has(o) && !r.pointed.has(o) && !r.stubs.has(o) {
+				may.share(o)
+			}
 		}
-	}
+	})
 	for o, owner := range r.parts {
 		switch {
 		case !r.starts.has(o):
@@ -296,10 +304,11 @@ func (r *recovery) orphanParts(may bitset, ins []incoming) {
 	align := r.usualAlignment()
 	judge := func(f *fn) {
 		o := f.entry
-		if _, part := r.parts[o]; part || !may.has(o) || reached.has(o) || r.alts[o] || r.opensFrame(o) {
+		if _, part := r.parts[o]; part || !may.has(o) || reached.has(o) || r.alts[o] {
 			return
 		}
-		if before, behind := r.partsBeside(o); before && behind || f.noReturn && (before || behind) || f.noReturn && align == 16 && r.sp.addr(o)%16 != 0 {
+		before, behind := r.partsBeside(o)
+		if (before && behind || f.noReturn && (before || behind) || f.noReturn && align == 16 && r.sp.addr(o)%16 != 0) && !r.opensFrame(o) {
 			r.parts[o] = none
 		}
 	}

@@ -78,13 +78,9 @@ func (r *recovery) judgeGaps(within []span) ([]find, error) {
 			within = append(within, span{r.sp.regions[i].base, r.sp.regions[i].end()})
 		}
 	}
-	var gaps []span
-	for _, g := range within {
-		for lo := r.nextGap(owned, g.lo, g.hi); lo < g.hi; {
-			hi := r.gapEnd(owned, lo, g.hi)
-			gaps = append(gaps, span{lo, hi})
-			lo = r.nextGap(owned, hi, g.hi)
-		}
+	gaps, err := r.gapsIn(within, owned)
+	if err != nil {
+		return nil, err
 	}
 	align := r.usualAlignment()
 	type judged struct {
@@ -92,7 +88,7 @@ func (r *recovery) judgeGaps(within []span) ([]find, error) {
 		refused []uint32
 	}
 	got := make([]judged, r.shards(len(gaps)))
-	err := r.eachShard(len(gaps), func(_, k, lo, hi int) {
+	err = r.eachShard(len(gaps), func(_, k, lo, hi int) {
 		for _, g := range gaps[lo:hi] {
 			got[k].finds, got[k].refused = r.judgeGap(g, align, owned, got[k].finds, got[k].refused)
 		}
@@ -105,6 +101,37 @@ func (r *recovery) judgeGaps(within []span) ([]find, error) {
 		}
 	}
 	return finds, err
+}
+
+// gapPiece is how much code is searched for gaps at a time.
+const gapPiece = 1 << 18
+
+// gapsIn lists the gaps in the spans.
+func (r *recovery) gapsIn(within []span, owned bitset) ([]span, error) {
+	var pieces []span
+	for _, g := range within {
+		for ; g.hi-g.lo > gapPiece; g.lo += gapPiece {
+			pieces = append(pieces, span{g.lo, g.lo + gapPiece})
+		}
+		pieces = append(pieces, g)
+	}
+	found := make([][]span, len(pieces))
+	err := each(r.ctx, r.workers, len(pieces), 4, func(_, k int) {
+		g := pieces[k]
+		for lo := r.nextGap(owned, g.lo, g.hi); lo < g.hi; {
+			hi := r.gapEnd(owned, lo, g.hi)
+			found[k] = append(found[k], span{lo, hi})
+			lo = r.nextGap(owned, hi, g.hi)
+		}
+	})
+	var gaps []span
+	for k, gs := range found {
+		if n := len(gaps); n > 0 && len(gs) > 0 && k > 0 && pieces[k-1].hi == pieces[k].lo && gaps[n-1].hi == gs[0].lo {
+			gaps[n-1].hi, gs = gs[0].hi, gs[1:] // divided between the pieces
+		}
+		gaps = append(gaps, gs...)
+	}
+	return gaps, err
 }
 
 // find is a start in a gap, or a piece of the function before it.

@@ -171,20 +171,26 @@ const leastEnds = 3
 // nothing in them says whether they return, and nearly all of whose calls stand at
 // the stated ends of their callers.
 func (r *recovery) endingCalls() (bool, error) {
-	var ends []uint32
-	for _, f := range r.funcs {
-		if len(f.extents) == 0 {
-			continue
-		}
-		for _, e := range f.exits {
-			if e.kind != exitFallCall || r.d.kind(e.from) != kindCall {
+	found := make([][]uint32, r.shards(len(r.funcs)))
+	err := r.eachShard(len(r.funcs), func(_, s, lo, hi int) {
+		for _, f := range r.funcs[lo:hi] {
+			if len(f.extents) == 0 {
 				continue
 			}
-			if t := r.d.target(e.from); t != none && r.starts.has(t) && !r.noRet.has(t) {
-				ends = append(ends, t)
+			for _, e := range f.exits {
+				if e.kind != exitFallCall || r.d.kind(e.from) != kindCall {
+					continue
+				}
+				if t := r.d.target(e.from); t != none && r.starts.has(t) && !r.noRet.has(t) {
+					found[s] = append(found[s], t)
+				}
 			}
 		}
+	})
+	if err != nil {
+		return false, err
 	}
+	ends := slices.Concat(found...)
 	slices.Sort(ends)
 	changed := false
 	for lo := 0; lo < len(ends); {

@@ -29,6 +29,7 @@ const labelRun = 3
 // two known starts.
 func (r *recovery) labelLike(ps []pointer) (out, near []bool) {
 	out, near = make([]bool, len(ps)), make([]bool, len(ps))
+	var unknown []uint32 // places of one run that are no known starts
 	w := uint64(r.im.Bits / 8)
 	align := uint64(r.usualAlignment())
 	for lo := 0; lo < len(ps); {
@@ -36,18 +37,18 @@ func (r *recovery) labelLike(ps []pointer) (out, near []bool) {
 		for hi < len(ps) && ps[hi].at == ps[hi-1].at+w {
 			hi++
 		}
-		odd, repeated := false, false
-		seen := map[uint32]bool{}
-		for _, p := range ps[lo:hi] {
-			odd = odd || r.sp.addr(p.to)%align != 0 && !r.starts.has(p.to)
-			repeated = repeated || seen[p.to] && !r.starts.has(p.to)
-			seen[p.to] = true
-		}
 		if hi-lo >= labelRun {
-			low, high := ps[lo].to, ps[lo].to
+			odd, low, high := false, ps[lo].to, ps[lo].to
+			unknown = unknown[:0]
 			for _, p := range ps[lo:hi] {
 				low, high = min(low, p.to), max(high, p.to)
+				if !r.starts.has(p.to) {
+					unknown = append(unknown, p.to)
+					odd = odd || r.sp.addr(p.to)%align != 0
+				}
 			}
+			slices.Sort(unknown)
+			repeated := len(slices.Compact(unknown)) < len(unknown)
 			one := r.starts.next(low, high+1) > high
 			for i := lo; i < hi; i++ {
 				out[i], near[i] = odd || repeated, one

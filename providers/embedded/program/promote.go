@@ -26,7 +26,12 @@ func (r *recovery) splitJumps() (bool, error) {
 	if len(open) == 0 {
 		return false, nil
 	}
-	once, twice := newBitset(r.sp.size+regionGuard), newBitset(r.sp.size+regionGuard)
+	for len(r.splitSets) < 2 {
+		r.splitSets = append(r.splitSets, newBitset(r.sp.size+regionGuard))
+	}
+	once, twice := r.splitSets[0], r.splitSets[1]
+	clear(once)
+	clear(twice)
 	err := each(r.ctx, r.workers, len(open), 64, func(_, i int) {
 		for _, b := range open[i].blocks {
 			if !once.claim(b.start) {
@@ -37,11 +42,14 @@ func (r *recovery) splitJumps() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	changed := slices.Clone(twice) // whether places are shared, since the last time
-	for i := range r.shared {
-		changed[i] ^= r.shared[i]
+	if r.shared == nil {
+		r.shared = newBitset(r.sp.size + regionGuard)
 	}
-	r.shared = twice
+	changed := r.shared // whether places are shared, since the last time
+	for i := range changed {
+		changed[i] ^= twice[i]
+	}
+	r.shared, r.splitSets[1] = twice, changed
 	listed := changed.members()
 	align := r.usualAlignment()
 	got := make([][]jumpSplit, len(open))

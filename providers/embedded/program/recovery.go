@@ -87,6 +87,7 @@ type recovery struct {
 	havePointer bool
 	pointed     bitset          // where they lead; nil until asked for
 	shared      bitset          // block starts of several functions, when tail calls were last looked for
+	splitSets   []bitset        // room for the next ones
 	taken       []pointer       // code addresses taken by code, outside stated extents
 	readAt      bitset          // code bytes that code reads as data
 	rejected    map[uint32]bool // starts judged and refused
@@ -269,9 +270,18 @@ func (r *recovery) takeDirty() []*fn {
 func (r *recovery) demote() (bool, error) {
 	changed := false
 	for judge := r.funcs; len(judge) > 0; {
+		found := make([][]refutation, r.shards(len(judge)))
+		if err := r.eachShard(len(judge), func(_, s, lo, hi int) {
+			for _, f := range judge[lo:hi] {
+				found[s] = r.refuted(found[s], f)
+			}
+		}); err != nil {
+			return changed, err
+		}
 		var out []uint32
-		for _, f := range judge {
-			out = r.refuted(out, f)
+		for _, x := range slices.Concat(found...) {
+			out = append(out, x.start)
+			r.touch(x.by)
 		}
 		if len(out) == 0 {
 			break
@@ -306,8 +316,14 @@ func (r *recovery) demote() (bool, error) {
 	return true, nil
 }
 
-// refuted appends the starts that the walk of f refutes, and has f walked again.
-func (r *recovery) refuted(out []uint32, f *fn) []uint32 {
+// refutation is a start, and the function whose walk refutes it.
+type refutation struct {
+	start uint32
+	by    *fn
+}
+
+// refuted appends the starts that the walk of f refutes.
+func (r *recovery) refuted(out []refutation, f *fn) []refutation {
 	for _, e := range f.exits {
 		if e.kind != exitFall && e.kind != exitCond || e.to == none || e.to <= f.entry || !r.starts.has(e.to) {
 			continue
@@ -320,8 +336,7 @@ func (r *recovery) refuted(out []uint32, f *fn) []uint32 {
 			continue
 		}
 		if r.startAfter(f) == e.to {
-			out = append(out, e.to)
-			r.touch(f)
+			out = append(out, refutation{e.to, f})
 		}
 	}
 	return out

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync"
 
 	"rea/providers/embedded/isa"
 	"rea/providers/format/object"
@@ -261,6 +262,9 @@ func (r *recovery) seedParts(claims *[]claim) {
 
 // coldParent returns the function a compiler's split-part name belongs to.
 func coldParent(name string) (string, bool) {
+	if strings.IndexByte(name, '.') < 0 { // as in nearly all names
+		return "", false
+	}
 	i := strings.LastIndex(name, ".cold")
 	if i <= 0 || i+5 < len(name) && name[i+5] != '.' {
 		return "", false
@@ -270,12 +274,15 @@ func coldParent(name string) (string, bool) {
 
 func (r *recovery) seedSymbols(claims *[]claim) {
 	var parts []uint32 // taken for functions before
-	byName := map[string]uint64{}
-	for i := range r.im.Symbols {
-		if s := &r.im.Symbols[i]; s.Defined && s.Kind == object.SymFunction {
-			byName[s.Name] = s.Addr
+	named := sync.OnceValue(func() map[string]uint64 {
+		byName := map[string]uint64{}
+		for i := range r.im.Symbols {
+			if s := &r.im.Symbols[i]; s.Defined && s.Kind == object.SymFunction {
+				byName[s.Name] = s.Addr
+			}
 		}
-	}
+		return byName
+	})
 	for i := range r.im.Symbols {
 		s := &r.im.Symbols[i]
 		if !s.Defined || s.Kind != object.SymFunction && s.Kind != object.SymIFunc {
@@ -288,7 +295,7 @@ func (r *recovery) seedSymbols(claims *[]claim) {
 		if base, ok := coldParent(s.Name); ok {
 			if _, done := r.parts[o]; !done {
 				owner := none
-				if a, ok := byName[base]; ok {
+				if a, ok := named()[base]; ok {
 					owner = r.sp.off(a)
 				}
 				if owner != none && owner != o {
@@ -389,7 +396,10 @@ func (r *recovery) seedNoReturn() {
 // trusted wins, and an extent ends where the next one starts.
 func (r *recovery) settleExtents(claims []claim) {
 	slices.SortFunc(claims, func(a, b claim) int {
-		return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(a.rank, b.rank), cmp.Compare(b.hi, a.hi), cmp.Compare(a.owner, b.owner))
+		if a.lo != b.lo {
+			return cmp.Compare(a.lo, b.lo)
+		}
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.hi, a.hi), cmp.Compare(a.owner, b.owner))
 	})
 	var out []claim
 	for _, c := range claims {

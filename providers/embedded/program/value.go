@@ -127,12 +127,13 @@ type slot struct {
 
 // path evaluates blocks one after the other.
 type path struct {
-	arch   object.Arch
-	lost   uint64 // registers that a call need not keep
-	regs   [33]lin
-	slots  []slot
-	bounds []bound
-	nextID uint32
+	arch     object.Arch
+	lost     uint64 // registers that a call need not keep
+	regs     [33]lin
+	slots    []slot
+	bounds   []bound
+	nextID   uint32
+	unknowns []*term // by number: values that were unknown to earlier paths serve later ones
 
 	cmpX   lin // the last comparison: cmpX against cmpMax
 	cmpImm int64
@@ -142,7 +143,10 @@ type path struct {
 	pointer func(slot uint64) (uint64, bool) // the address that a constant pointer holds
 }
 
-const pathSlots = 64
+const (
+	pathSlots    = 64
+	firstUnknown = 64 // the numbers below are of registers at the start
+)
 
 // entryRegs are the unknown values at the start of a path. Terms are never changed.
 var entryRegs = func() (regs [33]lin) {
@@ -154,7 +158,7 @@ var entryRegs = func() (regs [33]lin) {
 
 func (p *path) reset(arch object.Arch, lost uint64) {
 	p.arch, p.lost = arch, lost
-	p.slots, p.bounds, p.nextID, p.cmpOK = p.slots[:0], p.bounds[:0], 64, false
+	p.slots, p.bounds, p.nextID, p.cmpOK = p.slots[:0], p.bounds[:0], firstUnknown, false
 	p.regs = entryRegs
 	if arch == object.ARM64 {
 		p.regs[isa.ZR] = constant(0)
@@ -179,8 +183,12 @@ func (p *path) merge(placed func(uint64) bool) {
 }
 
 func (p *path) unknown() lin {
+	i := int(p.nextID - firstUnknown)
 	p.nextID++
-	return one(&term{kind: termSym, id: p.nextID})
+	if i == len(p.unknowns) {
+		p.unknowns = append(p.unknowns, &term{kind: termSym, id: p.nextID})
+	}
+	return one(p.unknowns[i])
 }
 
 func (p *path) get(r isa.Reg) lin {

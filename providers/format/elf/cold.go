@@ -49,6 +49,9 @@ func (f *file) splitNames() {
 
 // coldOf takes the mark of a split part off a name.
 func coldOf(name string) (base string, ok bool) {
+	if strings.IndexByte(name, '.') < 0 { // as in nearly all names
+		return "", false
+	}
 	i := strings.LastIndex(name, ".cold")
 	if i <= 0 {
 		return "", false

@@ -103,6 +103,9 @@ func parse(im *object.Image, addr uint64, anyMagic bool) *Table {
 		}
 		t := &Table{Addr: addr, Layout: l, PtrSize: int(r.ptr), Quantum: int(r.quantum), r: r}
 		if l == Go118 || l == Go120 {
+			if !r.agrees() {
+				continue
+			}
 			start, ok := r.textStart(addr)
 			if !ok {
 				continue
@@ -247,6 +250,25 @@ func (t *Table) readFunctions() bool {
 		t.Notes = append(t.Notes, fmt.Sprintf("%d of %d records of the Go function table can't be read", bad, r.count))
 	}
 	t.funcs = funcs
+	return true
+}
+
+// agreeing is how many records are enough to see that a table is none.
+const agreeing = 1 << 10
+
+// agrees tells from the first records, before the text start is looked for,
+// whether readFunctions might take the table: as there, each record is to repeat
+// its address.
+func (r *reader) agrees() bool {
+	bad := uint64(0)
+	for i := range min(r.count, agreeing) {
+		pc, off := r.entry(i)
+		if uint64(r.u32(r.funcdata, off)) != pc {
+			if bad++; bad > 8 && bad > (i+1-bad)/16 {
+				return false
+			}
+		}
+	}
 	return true
 }
 

@@ -66,6 +66,10 @@ func scanStructure(im *object.Image) []uint64 {
 		}
 		return o.Uint64(b)
 	}
+	low := 0 // the byte of a word that a small number is in
+	if im.BigEndian {
+		low = w - 1
+	}
 	var out []uint64
 	for _, s := range im.Segments {
 		if s.Perm.Write && s.Perm.Execute {
@@ -73,6 +77,9 @@ func scanStructure(im *object.Image) []uint64 {
 		}
 		b := im.Bytes(s.Addr, int(min(s.FileSize, 1<<40)))
 		for i := 0; i+8+8*w <= len(b) && len(out) < maxCandidates; i += w {
+			if b[i+8+3*w+low] != byte(8+8*w) && b[i+8+2*w+low] != byte(8+7*w) {
+				continue
+			}
 			for _, words := range []int{8, 7} { // 1.18 and later, 1.16
 				names := word(b[i+8+(words-5)*w:])
 				if names != uint64(8+words*w) {

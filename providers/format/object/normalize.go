@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"sync"
 )
 
 // overlayLimit bounds the exact treatment of overlapping segments, which costs
@@ -17,11 +18,15 @@ const overlayLimit = 2048
 // Bytes are exact only afterwards.
 func (im *Image) Normalize() {
 	im.NormalizeSegments()
+	var symbols sync.WaitGroup // the longest of the lists is sorted beside the others
+	symbols.Go(func() {
+		sortByAddress(im.Symbols, func(s *Symbol) uint64 { return s.Addr }, func(a, b *Symbol) int {
+			return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Size, b.Size))
+		})
+	})
+	defer symbols.Wait()
 	sortByAddress(im.Sections, func(s *Section) uint64 { return s.Addr }, func(a, b *Section) int {
 		return cmp.Or(cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Size, b.Size), cmp.Compare(a.Name, b.Name))
-	})
-	sortByAddress(im.Symbols, func(s *Symbol) uint64 { return s.Addr }, func(a, b *Symbol) int {
-		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Size, b.Size))
 	})
 	sortByAddress(im.Imports, func(i *Import) uint64 { return i.Slot }, func(a, b *Import) int {
 		return cmp.Or(cmp.Compare(a.Library, b.Library), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Version, b.Version), cmp.Compare(a.Ordinal, b.Ordinal), cmp.Compare(a.Stub, b.Stub))

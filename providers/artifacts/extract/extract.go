@@ -10,6 +10,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"sync"
+	"sync/atomic"
 
 	"rea/providers/artifacts/inventory"
 	"rea/providers/format/container"
@@ -255,5 +258,21 @@ func (d *Directory) Discard() error {
 	for _, t := range d.open {
 		t.file.Close()
 	}
+	d.removeFiles()
 	return errors.Join(d.root.Close(), os.RemoveAll(d.Path))
+}
+
+// removeFiles removes what was written, on all processors: of many files that
+// takes long, and whoever cancels waits for it.
+func (d *Directory) removeFiles() {
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), 8) {
+		workers.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(d.Files)); i = next.Add(1) - 1 {
+				os.Remove(filepath.Join(d.Path, filepath.FromSlash(d.Files[i].Name)))
+			}
+		})
+	}
+	workers.Wait()
 }

@@ -348,3 +348,21 @@ func TestFeaturePaths(t *testing.T) {
 		}
 	}
 }
+
+// Code that is a text in the code is not followed, and that is said.
+func TestFeatureOfCompiledCode(t *testing.T) {
+	d := tools(t)
+	id, _, _ := call(t, d, "analyze_javascript_application", object{"path": folder(t, map[string]string{"main.js": `(() => { var __webpack_modules__ = ({
+"./src/api.js": ((m, __webpack_exports__, __webpack_require__) => { eval("function load(who) { return fetch(\"/api/v1\" + who); }\n//# sourceURL=webpack:///./src/api.js?"); })
+}); var cache = {}; function __webpack_require__(id) { var module = cache[id] = {exports: {}}; __webpack_modules__[id](module, module.exports, __webpack_require__); return module.exports; }
+__webpack_require__("./src/api.js"); })();`})})
+	_, _, r := call(t, d, "trace_application_feature", object{"application": retained(id), "seed": object{"kind": "endpoint", "value": "/api", "match": "contains"}})
+	c := r["coverage"].(object)
+	if f := items(c["frontier"]); c["status"] != "partial" || len(f) != 1 || f[0]["reason"] != "unresolved" || f[0]["label"] != "./src/api.js" {
+		t.Errorf("coverage: %v", c)
+	}
+	_, _, r = call(t, d, "trace_javascript_semantics", object{"application": retained(id), "seed": object{"kind": "string", "value": ".", "match": "regex"}})
+	if s := r["status"]; s != "partial" {
+		t.Errorf("status %v", s)
+	}
+}

@@ -408,7 +408,7 @@ func (t *tracing) coverage(total, kept int) {
 		c.Status = tool.TraceApplicationFeatureOutputCoverageStatusNoMatch
 	case len(c.LimitsReached) > 0:
 		c.Status = tool.TraceApplicationFeatureOutputCoverageStatusTruncated
-	case t.app.Graph.Coverage.Status == model.ApplicationCoverageStatusPartial:
+	case t.app.Graph.Coverage.Status == model.ApplicationCoverageStatusPartial, t.program.Opaque() > 0:
 		c.Status = tool.TraceApplicationFeatureOutputCoverageStatusPartial
 	default:
 		c.Status = tool.TraceApplicationFeatureOutputCoverageStatusCompleteWithinSource
@@ -428,6 +428,9 @@ func (t *tracing) limitations() []string {
 	}
 	if t.app.Graph.Coverage.Status == model.ApplicationCoverageStatusPartial {
 		out = append(out, "what lies in the gaps of the analysis is not in the trace")
+	}
+	if n := t.program.Opaque(); n > 0 {
+		out = append(out, fmt.Sprintf("modules whose code is a text that is compiled at run time, and whose functions are not followed: %d", n))
 	}
 	return out
 }

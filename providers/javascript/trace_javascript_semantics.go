@@ -355,7 +355,7 @@ func (t *semanticTrace) coverage(total, kept int) {
 	slices.SortFunc(c.Families, func(a, b tool.TraceJavascriptSemanticsOutputCoverageFamily) int {
 		return cmp.Compare(a.Family, b.Family)
 	})
-	partial := s.Unknowns > 0 || t.program.Graph.Coverage.Status == model.ApplicationCoverageStatusPartial || t.program.Semantic.Omitted > 0
+	partial := s.Unknowns > 0 || t.program.Opaque() > 0 || t.program.Graph.Coverage.Status == model.ApplicationCoverageStatusPartial || t.program.Semantic.Omitted > 0
 	switch {
 	case total == 0:
 		c.Status, t.out.Status = tool.TraceJavascriptSemanticsOutputCoverageStatusNoMatch, tool.TraceJavascriptSemanticsOutputStatusNoMatch
@@ -394,6 +394,9 @@ func (t *semanticTrace) limitations() []string {
 	}
 	if t.program.Graph.Coverage.Status == model.ApplicationCoverageStatusPartial {
 		out = append(out, "the analysis of the application is partial")
+	}
+	if n := t.program.Opaque(); n > 0 {
+		out = append(out, fmt.Sprintf("modules whose code is a text that is compiled at run time, and whose functions are not followed: %d", n))
 	}
 	return out
 }

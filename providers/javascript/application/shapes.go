@@ -32,7 +32,7 @@ func (u *unit) readShapes(p *bundle.File) {
 			if e.Value == 0 || e.Name == "*" || len(shapes) == maxShapes || size > maxShapeBytes {
 				continue
 			}
-			v := r.Of(e.Value)
+			v := r.Exported(e.Name, e.Value)
 			switch string(v) {
 			case `{"kind":"unknown"}`, `{"kind":"undefined"}`: // compilers declare exports as undefined first
 				continue

@@ -47,9 +47,13 @@ func (e *extractor) defines(r parse.Ref, n *parse.Node) {
 	f := e.f
 	callee := n.First()
 	first := f.Next(callee)
+	if e.writesText(callee, first) {
+		e.export(others, r, 0)
+		return
+	}
 	at := -1 // the argument that is the exports object
 	for i, k := 0, first; k != 0; i, k = i+1, f.Next(k) {
-		if kind := f.Kind(k); (kind == parse.Ident || kind == parse.Dot || kind == parse.Assign) && e.exportsOf(k) {
+		if kind := f.Kind(k); (kind == parse.Ident || kind == parse.Dot || kind == parse.Index || kind == parse.Assign) && (e.exportsOf(k) || e.isModule(k)) {
 			at = i
 			break
 		}
@@ -80,7 +84,7 @@ func (e *extractor) defines(r parse.Ref, n *parse.Node) {
 				e.export(others, k, k)
 			}
 		}
-	case path == "Reflect.defineProperty", path == "Reflect.set":
+	case path == "Reflect.defineProperty", path == "Reflect.set", strings.HasSuffix(path, "ect.setPrototypeOf"):
 		e.export(others, r, 0)
 	case strings.HasPrefix(path, "Object."), strings.HasPrefix(path, "Reflect."), strings.HasPrefix(path, "console."),
 		strings.HasSuffix(path, "hasOwnProperty.call"), strings.HasSuffix(path, "propertyIsEnumerable.call"):
@@ -90,6 +94,16 @@ func (e *extractor) defines(r parse.Ref, n *parse.Node) {
 	default:
 		e.export(others, r, 0)
 	}
+}
+
+// writesText reports whether a call compiles a text that speaks of the exports.
+func (e *extractor) writesText(callee, text parse.Ref) bool {
+	f := e.f
+	if f.Kind(callee) != parse.Ident || f.NameOf(callee) != "eval" || e.Scopes.Of[callee] != 0 {
+		return false
+	}
+	code, ok := e.Names.Constant(text)
+	return ok && strings.Contains(code, "exports")
 }
 
 // computed notes an export whose name is not known, where it is one: symbols are no

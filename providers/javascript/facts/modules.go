@@ -239,20 +239,88 @@ func (e *extractor) exportsOf(r parse.Ref) bool {
 		case parse.Dot:
 			return e.exportsOf(value)
 		}
-	case parse.Dot:
-		if f.NameOf(f.Kid(r, 1)) != "exports" {
-			return false
-		}
-		object := f.First(r)
-		if f.Kind(object) != parse.Ident {
-			return false
-		}
-		b := e.Scopes.Binding(object)
-		return e.role(object) == bundle.ModuleRole || f.NameOf(object) == "module" && (b == nil || b.How == scope.Parameter)
+	case parse.Dot, parse.Index:
+		name, ok := f.PropertyOf(r)
+		return ok && name == "exports" && e.isModule(f.First(r))
 	case parse.Assign: // exports = module.exports = {…}
 		return e.exportsOf(f.First(r))
 	}
 	return false
+}
+
+// isModule reports whether r is the object that has the exports of the module around
+// it.
+func (e *extractor) isModule(r parse.Ref) bool {
+	if e.f.Kind(r) != parse.Ident {
+		return false
+	}
+	b := e.Scopes.Binding(r)
+	return e.role(r) == bundle.ModuleRole || e.f.NameOf(r) == "module" && (b == nil || b.How == scope.Parameter)
+}
+
+// maxPattern bounds the patterns in patterns.
+const maxPattern = 8
+
+// maxThis bounds the functions that are called with the this of the one around them.
+const maxThis = 3
+
+// exportsThis reports whether this is the exports object, as it is at the top of a
+// CommonJS module, and in functions that are called with it.
+func (e *extractor) exportsThis(r parse.Ref) bool {
+	f := e.f
+	if f.Module {
+		return false
+	}
+	for left := maxThis; ; {
+		up := e.parents[r]
+		switch k := f.Kind(up); {
+		case up == 0 || up == f.Root:
+			return true
+		case k == parse.Class, k == parse.ClassDecl:
+			return false
+		case k.IsFunction() && k != parse.Arrow:
+			dot := e.parents[up]
+			call := e.parents[dot]
+			if left--; left == 0 || f.Kind(dot) != parse.Dot || f.Kind(call) != parse.Call || f.First(call) != dot || f.Kind(f.Next(dot)) != parse.This {
+				return false
+			}
+			if name := f.NameOf(f.Kid(dot, 1)); name != "call" && name != "apply" {
+				return false
+			}
+			up = call
+		}
+		r = up
+	}
+}
+
+// taken exports what a pattern is assigned to, as in {a: exports.a} = b.
+func (e *extractor) taken(pattern parse.Ref, depth int) {
+	f := e.f
+	if depth == 0 {
+		return
+	}
+	for k := f.First(pattern); k != 0; k = f.Next(k) {
+		target := k
+		if f.Kind(target) == parse.Property {
+			target = f.Kid(target, 1)
+		}
+		for f.Kind(target) == parse.AssignPattern || f.Kind(target) == parse.Rest {
+			target = f.First(target)
+		}
+		switch f.Kind(target) {
+		case parse.ObjectPattern, parse.ArrayPattern:
+			e.taken(target, depth-1)
+		case parse.Dot, parse.Index:
+			if !e.exportsOf(f.First(target)) {
+				continue
+			}
+			if name, ok := f.PropertyOf(target); ok {
+				e.export(name, target, 0)
+			} else {
+				e.computed(f.Kid(target, 1), target)
+			}
+		}
+	}
 }
 
 // assign reads exports.a = …, module.exports = … and other assignments.
@@ -263,13 +331,17 @@ func (e *extractor) assign(r parse.Ref, n *parse.Node) {
 		return
 	}
 	switch f.Kind(target) {
+	case parse.ObjectPattern, parse.ArrayPattern:
+		e.taken(target, maxPattern)
 	case parse.Dot, parse.Index:
 		if e.exportsOf(target) {
 			e.exportObject(r, value)
 			return
 		}
-		if e.exportsOf(f.First(target)) {
-			if name, ok := f.PropertyOf(target); !ok {
+		if object := f.First(target); e.exportsOf(object) || f.Kind(object) == parse.This && e.exportsThis(object) {
+			if name, ok := f.PropertyOf(target); name == "__proto__" {
+				e.export(others, target, value)
+			} else if !ok {
 				e.computed(f.Kid(target, 1), target)
 			} else if f.Text(value) != "void 0" {
 				e.export(name, target, value)

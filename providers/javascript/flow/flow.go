@@ -184,6 +184,23 @@ func (p *Program) Function(n int32) int32 {
 	return -1
 }
 
+// IsOpaque reports whether the semantic graph does not look into a module of the
+// application graph: its code is a text that is compiled at run time.
+func (p *Program) IsOpaque(module int) bool {
+	return string(p.Graph.Nodes[module].Properties["compiled_at_run_time"]) == "true"
+}
+
+// Opaque counts the modules that the semantic graph does not look into.
+func (p *Program) Opaque() int {
+	n := 0
+	for i := range p.Graph.Nodes {
+		if p.IsOpaque(i) {
+			n++
+		}
+	}
+	return n
+}
+
 // From are the relations that begin at a node.
 func (p *Program) From(n int32) []semantic.Edge { return p.from(n) }
 

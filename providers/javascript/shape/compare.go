@@ -121,13 +121,13 @@ func (d *Difference) value(path string, left, right jsontext.Value, by *Discrimi
 	for _, name := range names {
 		x, y := a[name], b[name]
 		switch at := join(path, name); {
-		case bytes.Equal(x, y), name == "kind", name == "open", name == "returns_open", name == "length" && kind == "array":
+		case bytes.Equal(x, y), name == "kind", name == "open", name == "returns_open", name == "params_open", name == "length" && kind == "array":
 		case name == "members" || name == "static":
 			d.members(at, read(x), read(y), open, by, depth)
 		case name == "returns" || name == "variants":
 			d.variants(at, items(x), items(y), [2]bool{len(a["returns_open"]) > 0, len(b["returns_open"]) > 0}, depth)
 		case name == "params" || name == "constructor":
-			d.ordered(at, items(x), items(y), [2]bool{}, by, depth)
+			d.ordered(at, items(x), items(y), [2]bool{len(a["params_open"]) > 0, len(b["params_open"]) > 0}, by, depth)
 		case name == "elements":
 			d.ordered(at, items(x), items(y), open, by, depth)
 		default:

@@ -6,7 +6,7 @@
 // A shape is JSON. Every shape has a kind; names of parameters and variables are
 // no part of it, since minification changes them.
 //
-//	{"kind":"function","async":true,"params":[P…],"returns":[shape…],"returns_open":true}
+//	{"kind":"function","async":true,"params":[P…],"params_open":true,"returns":[shape…],"returns_open":true}
 //	{"kind":"class","extends":true,"constructor":[P…],"members":{"name":shape},"static":{"name":shape}}
 //	{"kind":"object","members":{"name":shape},"open":true}
 //	{"kind":"array","elements":[shape…],"open":true}
@@ -15,7 +15,8 @@
 //	{"kind":"unknown"}
 //
 // An open object, class or array may have more than is listed, and so may the
-// returns of a function with returns_open. Absent flags are false.
+// returns of a function with returns_open; one with params_open reads others of its
+// arguments. Absent flags are false.
 //
 // where P is {"pattern":"name|object|array|rest","default":true,"keys":[…]}.
 package shape
@@ -53,8 +54,10 @@ type Reader struct {
 	Cut   bool
 	steps int
 
-	assigned map[scope.BindingID][]assignment // nil until it was looked for them
-	within   []scope.BindingID                // variables whose members are being read
+	assigned  map[scope.BindingID][]assignment // nil until it was looked for them
+	deeper    map[string]bool                  // likewise
+	arguments map[parse.Ref]bool               // functions that read their arguments; likewise
+	within    []scope.BindingID                // variables whose members are being read
 }
 
 var (
@@ -238,7 +241,29 @@ func (r *Reader) function(v parse.Ref, depth int) object {
 	if !all {
 		out["returns_open"] = true
 	}
+	if r.takesMore(v) {
+		out["params_open"] = true
+	}
 	return out
+}
+
+// takesMore reports whether a function reads its arguments other than by its
+// parameters.
+func (r *Reader) takesMore(v parse.Ref) bool {
+	if r.File.Kind(v) == parse.Arrow {
+		return false
+	}
+	if r.arguments == nil {
+		f := r.File
+		r.arguments = map[parse.Ref]bool{}
+		for i := 1; i < len(f.Scopes.References); i++ {
+			ref := &f.Scopes.References[i]
+			if b := &f.Scopes.Bindings[ref.Binding]; ref.Binding != 0 && b.How == scope.Arguments {
+				r.arguments[f.Scopes.Scopes[b.Scope].Node] = true
+			}
+		}
+	}
+	return r.arguments[v]
 }
 
 func (r *Reader) params(list parse.Ref) jsontext.Value {
@@ -345,6 +370,30 @@ func (r *Reader) object(v parse.Ref, depth int) object {
 	return out
 }
 
+// made adds the members that a constructor gives to what it makes. Those that it may
+// give leave the class open.
+func (r *Reader) made(constructor parse.Ref, own, class object, depth int) {
+	f := r.File
+	for k := f.First(f.Kid(constructor, 2)); k != 0; k = f.Next(k) {
+		r.steps++
+		assign := f.First(k)
+		if f.Kind(k) != parse.ExprStmt || f.Kind(assign) != parse.Assign {
+			continue
+		}
+		target := f.First(assign)
+		if f.Kind(target) != parse.Dot && f.Kind(target) != parse.Index || f.Kind(f.First(target)) != parse.This {
+			continue
+		}
+		name, ok := f.PropertyOf(target)
+		switch _, there := own[valid(name)]; {
+		case !ok || len(own) == maxMembers:
+			class["open"] = true
+		case !there && f.Kind(target) == parse.Dot && f.Kind(f.Kid(target, 1)) != parse.PrivateName:
+			own[valid(name)] = graph.Object(r.value(f.Next(target), depth-1))
+		}
+	}
+}
+
 // member is the shape of a member of an object or class.
 func (r *Reader) member(k, value parse.Ref, depth int) object {
 	switch flags := r.File.At(k).Flags; {
@@ -396,6 +445,7 @@ func (r *Reader) class(v parse.Ref, depth int) object {
 			out["open"] = true
 		case name == "constructor" && flags&parse.Static == 0 && f.Kind(value).IsFunction():
 			out["constructor"] = r.params(f.Kid(value, 1))
+			r.made(value, own, out, depth)
 		case len(own)+len(static) == maxMembers:
 			out["open"] = true
 		case flags&parse.Static != 0:

@@ -60,7 +60,9 @@ func newIndex(p *flow.Program) *index {
 	for i := range p.Semantic.Units {
 		u := &p.Semantic.Units[i]
 		for k, n := range u.Modules {
-			x.modules[int(u.Application[k])] = int32(n)
+			if a := int(u.Application[k]); !p.IsOpaque(a) {
+				x.modules[a] = int32(n)
+			}
 		}
 	}
 	for i := range g.Edges {

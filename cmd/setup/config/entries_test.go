@@ -114,6 +114,8 @@ func TestMalformed(t *testing.T) {
 		{"yaml_twice", "yaml", "a: 1\na: 2\n", 2, 1, "defined twice"},
 		{"yaml_open_brace", "yaml", "a: {b: 1\n", 1, 4, "doesn't end"},
 		{"yaml_two_documents", "yaml", "a: 1\n---\nb: 2\n", 2, 1, "second document"},
+		{"yaml_document_behind_the_end", "yaml", "a: 1\n...\nb: 2\n", 3, 1, "second document"},
+		{"yaml_text_behind_the_end", "yaml", "a: 1\n... b\n", 2, 4, "on the line"},
 		{"yaml_list_root", "yaml", "- a\n", 1, 1, "the file is not a mapping"},
 		{"yaml_servers_text", "yaml", "extensions: none\n", 1, 13, "extensions is not a mapping"},
 		{"yaml_not_a_list", "yaml-list", "mcpServers:\n  a: 1\n", 2, 3, "mcpServers is not a list"},
@@ -182,4 +184,27 @@ func FuzzEdit(f *testing.F) {
 			t.Fatalf("still there:\n%q\n%q", one, back)
 		}
 	})
+}
+
+// TestIndent: what is written is indented like the file.
+func TestIndent(t *testing.T) {
+	for file, want := range map[string]string{
+		"yaml/wide-indent.yaml":   "\n    rea:\n        name: rea\n        command: /usr/bin/rea\n        args: [mcp]\n        timeout: 300\n        env:\n            GHIDRA_INSTALL_DIR: ",
+		"yaml/goose.yaml":         "\n  rea:\n    name: rea\n    command: /usr/bin/rea\n    args: [mcp]\n    timeout: 300\n    env:\n      GHIDRA_INSTALL_DIR: ",
+		"yaml-list/wide-end.yaml": "\n    - name: rea\n      command: /usr/bin/rea\n      args: [mcp]\n      timeout: 300\n      env:\n          GHIDRA_INSTALL_DIR: ",
+	} {
+		src, err := os.ReadFile("testdata/" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := sample{name: file, format: YAML, src: src}
+		for _, k := range kinds {
+			if strings.HasPrefix(file, k.dir+"/") {
+				s.path = k.path
+			}
+		}
+		if got := put(t, s, src, "/usr/bin/rea"); !strings.Contains(string(got), want) {
+			t.Errorf("%s:\n%s", file, got)
+		}
+	}
 }

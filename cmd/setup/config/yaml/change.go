@@ -79,10 +79,10 @@ func (f *File) intoFlow(n *node, text string) edit.Change {
 func (f *File) create(entry edit.Object) []edit.Change {
 	if f.root == nil {
 		text, end := f.nested(f.path, entry, 0), f.eol
-		if n := len(f.src); n > 0 && f.src[n-1] != '\n' && !bytes.Equal(f.src, edit.BOM) {
+		if n := f.end; n > 0 && f.src[n-1] != '\n' && !bytes.Equal(f.src[:n], edit.BOM) {
 			text, end = f.eol+text, ""
 		}
-		return []edit.Change{{Start: len(f.src), End: len(f.src), Text: text + end}}
+		return []edit.Change{{Start: f.end, End: f.end, Text: text + end}}
 	}
 	k := len(f.chain) - 1
 	n, rest := f.chain[k], f.path[k:]
@@ -96,7 +96,7 @@ func (f *File) create(entry edit.Object) []edit.Change {
 	// A key without a value, or with null: the collection begins below it.
 	owner := f.owners[k]
 	at := edit.LineEnd(f.src, owner.behind)
-	changes := []edit.Change{{Start: at, End: at, Text: f.eol + f.nested(rest, entry, f.chain[k-1].column+2)}}
+	changes := []edit.Change{{Start: at, End: at, Text: f.eol + f.nested(rest, entry, f.chain[k-1].column+f.indent)}}
 	if n.kind == scalar {
 		changes = append(changes, edit.Change{Start: owner.behind, End: n.end})
 	}
@@ -113,7 +113,7 @@ func (f *File) nested(rest edit.Path, entry edit.Object, column int) string {
 	if len(rest) == 1 {
 		return f.lines(edit.Object{{Key: rest[0].Key, Value: entry}}, column)
 	}
-	return pad + key(rest[0].Key) + ":" + f.eol + f.nested(rest[1:], entry, column+2)
+	return pad + key(rest[0].Key) + ":" + f.eol + f.nested(rest[1:], entry, column+f.indent)
 }
 
 func without(o edit.Object, name string) edit.Object {
@@ -133,7 +133,7 @@ func (f *File) lines(o edit.Object, column int) string {
 	for _, m := range o {
 		inner, isObject := m.Value.(edit.Object)
 		if isObject && len(inner) > 0 {
-			out = append(out, pad+key(m.Key)+":", f.lines(inner, column+2))
+			out = append(out, pad+key(m.Key)+":", f.lines(inner, column+f.indent))
 			continue
 		}
 		out = append(out, pad+key(m.Key)+": "+flat(m.Value))

@@ -20,14 +20,19 @@ type File struct {
 	entry  *node
 	place  int // of the entry in the last of chain
 	eol    string
+	indent int // of mappings within mappings
+	end    int // of the document
 }
 
 // Open reads a file to edit the entry at path. It fails with a *[edit.Error].
 func Open(src []byte, path edit.Path) (*File, error) {
-	f := &File{src: src, path: path, eol: edit.EOL(src)}
+	f := &File{src: src, path: path, eol: edit.EOL(src), indent: 2}
 	var err error
-	if f.root, err = parse(src); err != nil || f.root == nil {
+	if f.root, f.end, err = parse(src); err != nil || f.root == nil {
 		return f, err
+	}
+	if found := indentOf(f.root); found > 0 {
+		f.indent = found
 	}
 	return f, f.walk()
 }

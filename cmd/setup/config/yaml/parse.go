@@ -47,46 +47,77 @@ type item struct {
 
 func (i *item) end() int { return max(i.start+1, i.value.end) }
 
-// parse reads the only document of a file; nil when there is nothing in it.
-func parse(src []byte) (*node, error) {
+// parse reads the only document of a file, and where it ends; the root is nil
+// when there is nothing in it.
+func parse(src []byte) (root *node, end int, err error) {
 	begin, err := edit.Begin(src)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	p := &parser{src: src, at: begin}
 	if err := p.content(); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if p.peek(0) == '%' {
-		return nil, p.failf(p.at, "a directive, which is not read here")
+		return nil, 0, p.failf(p.at, "a directive, which is not read here")
 	}
 	if p.marker("---") {
 		p.at += 3
 		if !p.lineDone() {
-			return nil, p.failf(p.at, "something on the line of ---, which is not read here")
+			return nil, 0, p.failf(p.at, "something on the line of ---, which is not read here")
 		}
 		if err := p.content(); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 	}
-	var root *node
 	if !p.atEnd() {
 		if root, err = p.node(-1, 0); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		if err := p.content(); err != nil {
-			return nil, err
+			return nil, 0, err
+		}
+	}
+	end = p.at
+	if p.at < len(src) && p.marker("...") {
+		p.at += 3
+		if !p.lineDone() {
+			return nil, 0, p.failf(p.at, "something on the line of ..., which is not read here")
+		}
+		if err := p.content(); err != nil {
+			return nil, 0, err
+		}
+		if p.at < len(src) {
+			return nil, 0, p.failf(p.at, "a second document, which is not read here")
 		}
 	}
 	switch {
-	case p.at < len(src) && p.marker("..."):
-		return nil, p.failf(p.at, "an end of document marker, which is not read here")
 	case p.at < len(src) && p.marker("---"):
-		return nil, p.failf(p.at, "a second document, which is not read here")
+		return nil, 0, p.failf(p.at, "a second document, which is not read here")
 	case p.at < len(src):
-		return nil, p.failf(p.at, "%s where a key should be", p.look())
+		return nil, 0, p.failf(p.at, "%s where a key should be", p.look())
 	}
-	return root, nil
+	return root, end, nil
+}
+
+// indentOf is by how much a mapping within a mapping is indented where the file
+// has the first one, 0 when it has none.
+func indentOf(n *node) int {
+	for i := range n.pairs {
+		v := n.pairs[i].value
+		if n.kind == mapping && v.kind == mapping && !n.flow && !v.flow {
+			return v.column - n.column
+		}
+		if found := indentOf(v); found > 0 {
+			return found
+		}
+	}
+	for i := range n.items {
+		if found := indentOf(n.items[i].value); found > 0 {
+			return found
+		}
+	}
+	return 0
 }
 
 // node reads a value that stands below something indented by parent; the parser

@@ -30,7 +30,7 @@ import (
 
 // Analyze draws the map of an application.
 func Analyze(ctx context.Context, t *tree.Tree) (*model.ApplicationAnalysis, error) {
-	a := &analysis{ctx: ctx, tree: t, byPath: make(map[string]int, len(t.Files)), units: make([]*unit, len(t.Files)), manifests: map[string]*resolve.Manifest{}, windows: map[window]int64{}}
+	a := &analysis{ctx: ctx, tree: t, byPath: make(map[string]int, len(t.Files)), units: make([]*unit, len(t.Files)), manifests: map[string]*resolve.Manifest{}, windows: map[window]int64{}, checked: map[int]bool{}}
 	a.documents, a.maps = make([]*html.Document, len(t.Files)), make([]*sourcemap.Map, len(t.Files))
 	a.mapErrors, a.lowered = make([]error, len(t.Files)), make([]bool, len(t.Files))
 	for i := range t.Files {
@@ -90,8 +90,9 @@ type analysis struct {
 	operations []operation
 	windows    map[window]int64
 	shown      []shown
-	electron   bool     // a program of it asks for Electron
-	bins       []string // files that packages of it put into reach of a shell
+	checked    map[int]bool // files of data that were looked at
+	electron   bool         // a program of it asks for Electron
+	bins       []string     // files that packages of it put into reach of a shell
 	// What joins the semantic graphs of files.
 	deliveries  []delivery
 	uses        []use

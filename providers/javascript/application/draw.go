@@ -1,8 +1,11 @@
 package application
 
 import (
+	"bytes"
 	"path"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"rea/generated/model"
 	"rea/providers/javascript/address"
@@ -220,6 +223,7 @@ func (a *analysis) drawImport(file int, from int64, i *facts.Import) {
 	r := a.resolver.Resolve(a.tree.Files[file].Path, i.Specifier, resolve.How{Require: i.Kind == facts.Require || i.Kind == facts.Resolve})
 	switch {
 	case r.Path != "":
+		a.checkData(a.byPath[r.Path])
 		a.b.Edge(from, a.fileNodes[a.byPath[r.Path]], model.ApplicationRelationImports, a.b.From(fromSyntax), at, p)
 		return
 	case r.Builtin, r.URL:
@@ -234,6 +238,18 @@ func (a *analysis) drawImport(file int, from int64, i *facts.Import) {
 	}
 	to := a.b.Node(model.ApplicationNodeKindExternalModule, graph.Local(key), label, a.b.From(source), nil, graph.Properties{"builtin": false})
 	a.b.Edge(from, to, model.ApplicationRelationImports, a.b.From(source), at, p)
+}
+
+// checkData names data that programs ask for and that can't be read.
+func (a *analysis) checkData(file int) {
+	f := &a.tree.Files[file]
+	if f.Kind != tree.JSON || f.Data == nil || a.checked[file] || path.Base(f.Path) == "package.json" {
+		return
+	}
+	a.checked[file] = true
+	if !jsontext.Value(bytes.TrimPrefix(f.Data, []byte("\ufeff"))).IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) {
+		a.b.Gap("file "+f.Path, -1, "a program asks for it, and it is no JSON")
+	}
 }
 
 // relations by kind of fact.

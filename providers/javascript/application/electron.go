@@ -245,7 +245,13 @@ func (a *analysis) drawBinding(file int, from int64, f *facts.Fact) {
 		key = a.tree.Files[file].Path + "@" + itoa(int(f.At.Start))
 	}
 	node := a.b.Node(model.ApplicationNodeKindNativeBinding, graph.Local(key), f.Name, a.b.From(source), nil, graph.Properties{"candidates": len(candidates)})
-	a.b.Edge(from, node, model.ApplicationRelationLoads, a.b.From(source), at, graph.Properties{"via": f.Via})
+	p := graph.Properties{"via": f.Via}
+	for _, d := range f.Details {
+		if d.Name == "names" {
+			p[d.Name] = d.Value
+		}
+	}
+	a.b.Edge(from, node, model.ApplicationRelationLoads, a.b.From(source), at, p)
 	how := inferred(correlated, model.ApplicationProvenanceConfidenceHigh, "the only add-on that it can mean")
 	if len(candidates) > 1 {
 		how = inferred(correlated, model.ApplicationProvenanceConfidenceLow, "one of several add-ons that it can mean, by the platform")
@@ -254,6 +260,9 @@ func (a *analysis) drawBinding(file int, from int64, f *facts.Fact) {
 		a.b.Edge(node, a.fileNodes[i], model.ApplicationRelationLoads, a.b.From(how), nil, nil)
 	}
 }
+
+// literal takes what has a meaning in patterns but is none of them.
+var literal = strings.NewReplacer(`\`, `\\`, "[", `\[`, "?", `\?`)
 
 // maxAddons bounds the add-ons that one request is joined to.
 const maxAddons = 50
@@ -264,7 +273,10 @@ func (a *analysis) addons(file int, f *facts.Fact) (list []int) {
 	if f.Dynamic {
 		return nil
 	}
-	folder := slices.ContainsFunc(f.Details, func(d facts.Value) bool { return d.Name == "folder" && d.Value == true })
+	is := func(what string) bool {
+		return slices.ContainsFunc(f.Details, func(d facts.Value) bool { return d.Name == what && d.Value == true })
+	}
+	folder, pattern := is("folder"), is("pattern")
 	dir := path.Join(path.Dir(a.tree.Files[file].Path), f.Name)
 	if folder && path.Ext(dir) == ".json" { // the manifest of the package
 		dir = path.Dir(dir)
@@ -275,6 +287,12 @@ func (a *analysis) addons(file int, f *facts.Fact) (list []int) {
 			continue
 		}
 		p := a.tree.Files[i].Path
+		if pattern {
+			if ok, err := path.Match(literal.Replace(dir), p); ok && err == nil {
+				list = append(list, i)
+			}
+			continue
+		}
 		if folder {
 			below, ok := strings.CutPrefix(p, dir+"/")
 			if dir == "." {

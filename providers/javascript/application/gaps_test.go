@@ -15,10 +15,11 @@ func TestGapsOfFiles(t *testing.T) {
 		"not_utf8":  {"a.js", "x = '\xe9'", "bytes of a.js", "from byte 5 on"},
 		"map":       {"a.js.map", `{"version": 3, "sources": [`, "source map of a.js.map", "it is no JSON from byte"},
 		"map_kind":  {"a.js.map", `{"version": 3, "sources": 5}`, "source map of a.js.map", "/sources is not"},
+		"data":      {"b.json", `{"a":`, "file b.json", "it is no JSON"},
 		"positions": {"a.js.map", `{"version": 3, "sources": ["a"], "mappings": "!!!"}`, "source map of a.js.map", "positions"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := analyze(t, write(t, map[string]string{tt.file: tt.text}))
+			a := analyze(t, write(t, map[string]string{tt.file: tt.text, "use.js": "require('./b.json')"}))
 			g := a.Graph.Coverage.Gaps
 			if len(g) != 1 || g[0].What != tt.what || !strings.Contains(g[0].Reason, tt.reason) || a.Graph.Coverage.Status != model.ApplicationCoverageStatusPartial {
 				t.Errorf("gaps = %+v", g)

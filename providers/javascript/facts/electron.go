@@ -154,20 +154,6 @@ func dlopens(e *extractor, c *call) {
 	}
 }
 
-// binds reads require("bindings")("name") and require("node-gyp-build")(folder).
-func binds(e *extractor, c *call) {
-	switch c.path {
-	case "bindings":
-		if object := e.Names.Literal(c.args[0]); object != 0 {
-			e.named(NativeBinding, e.Names.Member(object, "bindings"), c.path, c.r)
-			return
-		}
-		e.named(NativeBinding, c.args[0], c.path, c.r)
-	case "node-gyp-build", "@mapbox/node-pre-gyp.find", "node-pre-gyp.find":
-		e.located(NativeBinding, c.args[0], c.path, c.r, Value{"folder", true})
-	}
-}
-
 // construct reads new BrowserWindow(…), new Worker(…), new WebSocket(…).
 func (e *extractor) construct(r parse.Ref, n *parse.Node) {
 	f := e.f

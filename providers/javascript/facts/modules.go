@@ -182,6 +182,20 @@ func (e *extractor) returned(r parse.Ref) parse.Ref {
 }
 
 func (e *extractor) require(r, specifier parse.Ref, kind ImportKind) {
+	made := e.made(specifier)
+	if e.f.Kind(made) == parse.Cond { // one of two, by the platform
+		for _, choice := range []parse.Ref{e.f.Kid(made, 1), e.f.Kid(made, 2)} {
+			if text, ok := e.Names.Constant(choice); ok {
+				e.out.Imports = append(e.out.Imports, Import{Specifier: text, Kind: kind, At: e.span(r), Optional: true, Names: e.taken(r, text)})
+			} else {
+				e.out.Imports = append(e.out.Imports, Import{Kind: kind, Unknown: true, At: e.span(r)})
+			}
+		}
+		return
+	}
+	if kind == Require && e.native(r, made) {
+		return
+	}
 	text, ok := e.Names.Constant(specifier)
 	if !ok { // require(path.join(__dirname, "a"))
 		text, ok = e.Path(specifier)
@@ -197,6 +211,8 @@ func (e *extractor) require(r, specifier parse.Ref, kind ImportKind) {
 		}
 	} else if e.f.Kind(parent) == parse.Dot {
 		i.Names = append(i.Names, e.f.NameOf(e.f.Kid(parent, 1)))
+	} else {
+		i.Names = e.taken(r, text)
 	}
 	e.out.Imports = append(e.out.Imports, i)
 }

@@ -26,9 +26,10 @@ type Client struct {
 	path     edit.Path
 	local    func(project string) edit.Path // in the user's file
 	dialect  dialect
-	seed     map[Scope]string // of a file that is made
+	seed     func(file string) string // what a file that is made begins with
 	env      []Variable
 	strict   bool             // reads JSON without comments and trailing commas
+	comments bool             // reads comments, but no trailing commas
 	skills   map[Scope]string // folder of skills: below the home or the project
 }
 
@@ -91,7 +92,6 @@ func (c *Client) Location(h Host, scope Scope) (l Location, ok bool) {
 			files = append(files, h.join(h.Project, f))
 		}
 	}
-	l.Seed = c.seed[scope]
 	if len(files) == 0 {
 		return l, false
 	}
@@ -101,6 +101,9 @@ func (c *Client) Location(h Host, scope Scope) (l Location, ok bool) {
 			l.File = f
 			break
 		}
+	}
+	if c.seed != nil {
+		l.Seed = c.seed(l.File)
 	}
 	return l, true
 }

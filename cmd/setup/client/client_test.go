@@ -98,11 +98,11 @@ func TestContinue(t *testing.T) {
 	c, _ := ByID("continue")
 	h := host("linux", "/home/a", nil)
 	for _, tt := range []struct {
-		exists, want string
+		exists, want, name string
 	}{
-		{"", "/home/a/.continue/config.yaml"},
-		{"config.json", "/home/a/.continue/mcpServers/rea.yaml"},
-		{"config.json config.yaml", "/home/a/.continue/config.yaml"},
+		{"", "/home/a/.continue/config.yaml", "Local Config"},
+		{"config.json", "/home/a/.continue/mcpServers/rea.yaml", "rea"}, // a block has a name of its own
+		{"config.json config.yaml", "/home/a/.continue/config.yaml", "Local Config"},
 	} {
 		h.Exists = func(p string) bool { return slices.Contains(strings.Fields(tt.exists), filepath.Base(p)) }
 		l, _ := c.Location(h, User)
@@ -117,7 +117,7 @@ func TestContinue(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, key := range []string{"name: Local Config\n", "version: ", "schema: v1\n", "mcpServers:\n"} {
+		for _, key := range []string{"name: " + tt.name + "\nversion", "version: ", "schema: v1\n", "mcpServers:\n"} {
 			if !strings.Contains(string(text), key) {
 				t.Errorf("%s has no %q:\n%s", l.File, key, text)
 			}
@@ -273,7 +273,7 @@ func TestStrictReaders(t *testing.T) {
 		"{\"a\": [], \"b\": {}, \"c\": \"// [,] {,}\", \"d\": [1]}": "",
 		"\ufeff{}": "", "": "", " \n": "",
 	} {
-		for id, strict := range map[string]bool{"claude-desktop": true, "claude-code": true, "vscode": false, "zed": false} {
+		for id, strict := range map[string]bool{"claude-desktop": true, "claude-code": true, "kimi": true, "gemini": strings.Contains(where, "comma") && !strings.Contains(where, "comment"), "vscode": false, "zed": false} {
 			c, _ := ByID(id)
 			l, _ := c.Location(host("linux", "/h", nil), User)
 			r := c.Examine([]byte(src), l, Server{Command: "/rea"})

@@ -1,6 +1,9 @@
 package client
 
 import (
+	"path/filepath"
+	"strings"
+
 	"rea/cmd/setup/config"
 	"rea/cmd/setup/config/edit"
 )
@@ -69,7 +72,7 @@ func cursor() Client {
 func gemini() Client {
 	home := func(h Host) string { return h.or("GEMINI_CLI_HOME", h.Home) }
 	return Client{
-		ID: "gemini", Name: "Gemini CLI", Format: config.JSON, After: "Start a new session; /mcp lists the servers.",
+		ID: "gemini", Name: "Gemini CLI", comments: true, Format: config.JSON, After: "Start a new session; /mcp lists the servers.",
 		programs: []string{"gemini"},
 		marks:    func(h Host) []string { return []string{h.join(home(h), ".gemini")} },
 		user:     func(h Host) []string { return []string{h.join(home(h), ".gemini/settings.json")} },
@@ -140,7 +143,7 @@ var compact = []Variable{{"REA_MCP_INPUT_SCHEMA_PROFILE", "compact"}}
 
 func kimi() Client {
 	return Client{
-		ID: "kimi", Name: "Kimi Code", Format: config.JSON, After: "Start a new session; /mcp lists the servers.",
+		ID: "kimi", Name: "Kimi Code", strict: true, Format: config.JSON, After: "Start a new session; /mcp lists the servers.",
 		programs: []string{"kimi-code"},
 		marks:    func(h Host) []string { return []string{h.or("KIMI_CODE_HOME", h.home(".kimi-code"))} },
 		user: func(h Host) []string {
@@ -227,9 +230,11 @@ func continueDev() Client {
 			return []string{h.home(block)}
 		},
 		project: []string{block},
-		seed: map[Scope]string{
-			User:    "name: Local Config\nversion: 1.0.0\nschema: v1\n",
-			Project: "name: rea\nversion: 0.0.1\nschema: v1\n",
+		seed: func(file string) string {
+			if strings.HasSuffix(filepath.ToSlash(file), block) {
+				return "name: rea\nversion: 0.0.1\nschema: v1\n"
+			}
+			return "name: Local Config\nversion: 1.0.0\nschema: v1\n"
 		},
 		path:    edit.Path{{Key: "mcpServers"}, {Key: EntryName, Item: true}},
 		dialect: dialect{always: edit.Object{{Key: "name", Value: EntryName}}},

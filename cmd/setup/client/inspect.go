@@ -101,9 +101,9 @@ func (c *Client) Open(src []byte, l Location) (config.File, Location, error) {
 		}
 	}
 	f, err := config.Open(c.Format, src, l.Path)
-	if err == nil && c.strict {
+	if err == nil && (c.strict || c.comments) {
 		var at *edit.Error
-		if errors.As(config.Standard(f, src), &at) {
+		if errors.As(config.Standard(f, src, c.comments), &at) {
 			at.Reason += ", which " + c.Name + " doesn't read"
 			err = at
 		}

@@ -76,10 +76,11 @@ func parse(format Format, src []byte, path edit.Path) (File, error) {
 }
 
 // Standard tells of the first thing in a JSON file that JSON itself doesn't
-// have, though many readers of settings accept it: an *[edit.Error], or nil.
-func Standard(f File, src []byte) error {
+// have, though many readers of settings accept it: an *[edit.Error], or nil. With
+// comments, only trailing commas count.
+func Standard(f File, src []byte, comments bool) error {
 	if f, ok := f.(*jsonc.File); ok {
-		if x := f.Beyond(); x != nil {
+		if x := f.Beyond(comments); x != nil {
 			return edit.Errorf(src, x.Offset, "%s", x.What)
 		}
 	}

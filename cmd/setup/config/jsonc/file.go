@@ -20,7 +20,7 @@ type File struct {
 	unit  string // of indentation
 	dense bool   // no line breaks, no spaces
 
-	beyond *Extension
+	comment, comma *Extension
 }
 
 // An Extension is something that JSON itself doesn't have.
@@ -29,8 +29,15 @@ type Extension struct {
 	What   string
 }
 
-// Beyond is the first Extension of the file, nil for none.
-func (f *File) Beyond() *Extension { return f.beyond }
+// Beyond is the first Extension of the file, nil for none; with comments, they
+// don't count.
+func (f *File) Beyond(comments bool) *Extension {
+	switch {
+	case comments || f.comment == nil, f.comma != nil && f.comma.Offset < f.comment.Offset:
+		return f.comma
+	}
+	return f.comment
+}
 
 // Open reads a file to edit the entry at path. It fails with a *[edit.Error].
 func Open(src []byte, path edit.Path) (*File, error) {
@@ -57,7 +64,7 @@ func Open(src []byte, path edit.Path) (*File, error) {
 		return nil, p.failf(p.at, "%s behind the end of the value", p.seen())
 	}
 	f.root = &root
-	f.beyond = p.beyond
+	f.comment, f.comma = p.comment, p.comma
 	if err := f.walk(); err != nil {
 		return nil, err
 	}

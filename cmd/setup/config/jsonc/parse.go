@@ -53,14 +53,14 @@ type parser struct {
 	src  []byte
 	at   int
 	path edit.Path
-	// beyond is the first thing that JSON itself doesn't have.
-	beyond *Extension
+	// The first things that JSON itself doesn't have.
+	comment, comma *Extension
 }
 
 // extends notes a comment or a trailing comma.
-func (p *parser) extends(offset int, what string) {
-	if p.beyond == nil {
-		p.beyond = &Extension{offset, what}
+func extends(first **Extension, offset int, what string) {
+	if *first == nil {
+		*first = &Extension{offset, what}
 	}
 }
 
@@ -79,7 +79,7 @@ func (p *parser) space() error {
 			if !ok {
 				return p.failf(p.at, "a comment that doesn't end, or a / outside a comment")
 			}
-			p.extends(p.at, "a comment")
+			extends(&p.comment, p.at, "a comment")
 			p.at = end
 		default:
 			return nil
@@ -254,7 +254,7 @@ func escape(b []byte) int {
 // collection. A comment behind it came to notice before it and is kept.
 func (p *parser) trailing(offset int) {
 	if offset >= 0 {
-		p.extends(offset, "a comma with nothing behind it")
+		extends(&p.comma, offset, "a comma with nothing behind it")
 	}
 }
 

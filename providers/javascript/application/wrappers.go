@@ -57,11 +57,11 @@ func (s *settling) callers() {
 				c := &p.calls[i]
 				s.steps = 0
 				list, _ := exportedBy(s, at, c.From, exported, maxHops)
-				s.add(at, list, c.Texts, facts.Fact{At: c.At})
+				s.add(at, list, c.Texts, facts.Fact{At: c.At}, before)
 			}
 			for i := range p.globals {
 				g := &p.globals[i]
-				s.add(at, members[g.Name+"."+g.Member], g.Texts, facts.Fact{At: g.At})
+				s.add(at, members[g.Name+"."+g.Member], g.Texts, facts.Fact{At: g.At}, before)
 			}
 			if len(p.facts) > before {
 				slices.SortStableFunc(p.facts, func(x, y facts.Fact) int {
@@ -115,7 +115,9 @@ func exportedBy[T any](s *settling, from place, r *facts.Reference, exported map
 }
 
 // add gives a part the facts that a call of wrappers is.
-func (s *settling) add(at place, list []wrapped, texts facts.Texts, f facts.Fact) {
+//
+// Facts from the index from on were added for the same call or others.
+func (s *settling) add(at place, list []wrapped, texts facts.Texts, f facts.Fact, from int) {
 	for i := range list {
 		w := &list[i]
 		n := w.fact.Wrapper.Parameter
@@ -129,6 +131,24 @@ func (s *settling) add(at place, list []wrapped, texts facts.Texts, f facts.Fact
 		f.Kind, f.Via, f.Details = w.fact.Kind, w.fact.Via, slices.Clone(w.fact.Details)
 		f.Settle(name, byCaller)
 		p := &s.units[at.file].parts[at.part]
-		p.facts = append(p.facts, f)
+		if !slices.ContainsFunc(p.facts[from:], same(&f)) && !hasFact(p.facts[:from], &f) {
+			p.facts = append(p.facts, f)
+		}
 	}
+}
+
+// same reports facts that are another at the same place.
+func same(f *facts.Fact) func(facts.Fact) bool {
+	return func(o facts.Fact) bool { return o.At == f.At && o.Kind == f.Kind && o.Exact == f.Exact }
+}
+
+// hasFact reports whether a list in order of place has the same fact.
+func hasFact(list []facts.Fact, f *facts.Fact) bool {
+	at, _ := slices.BinarySearchFunc(list, f.At.Start, func(o facts.Fact, start uint32) int { return cmp.Compare(o.At.Start, start) })
+	for ; at < len(list) && list[at].At.Start == f.At.Start; at++ {
+		if same(f)(list[at]) {
+			return true
+		}
+	}
+	return false
 }

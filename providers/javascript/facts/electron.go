@@ -194,7 +194,7 @@ func (e *extractor) construct(r parse.Ref, n *parse.Node) {
 		}
 	case "URL":
 		if base := f.Next(arg); arg != 0 && base != 0 && e.Names.Path(base) == "import.meta.url" {
-			text, ok := e.Names.Constant(arg)
+			text, ok := e.Path(arg)
 			e.out.Imports = append(e.out.Imports, Import{Specifier: relative(text), Kind: Resolve, Unknown: !ok, At: e.span(r)})
 		}
 	}

@@ -186,7 +186,7 @@ func (e *extractor) require(r, specifier parse.Ref, kind ImportKind) {
 	if e.f.Kind(made) == parse.Cond { // one of two, by the platform
 		for _, choice := range []parse.Ref{e.f.Kid(made, 1), e.f.Kid(made, 2)} {
 			if text, ok := e.Names.Constant(choice); ok {
-				e.out.Imports = append(e.out.Imports, Import{Specifier: text, Kind: kind, At: e.span(r), Optional: true, Names: e.taken(r, text)})
+				e.out.Imports = append(e.out.Imports, Import{Specifier: text, Kind: kind, At: e.span(r), Optional: true, Names: e.addonNames(r, text)})
 			} else {
 				e.out.Imports = append(e.out.Imports, Import{Kind: kind, Unknown: true, At: e.span(r)})
 			}
@@ -212,7 +212,7 @@ func (e *extractor) require(r, specifier parse.Ref, kind ImportKind) {
 	} else if e.f.Kind(parent) == parse.Dot {
 		i.Names = append(i.Names, e.f.NameOf(e.f.Kid(parent, 1)))
 	} else {
-		i.Names = e.taken(r, text)
+		i.Names = e.addonNames(r, text)
 	}
 	e.out.Imports = append(e.out.Imports, i)
 }

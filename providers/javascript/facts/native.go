@@ -69,8 +69,8 @@ func (e *extractor) native(r, specifier parse.Ref) bool {
 // anyPart stands in a pattern for what the platform chooses.
 const anyPart = "*"
 
-// taken are the names that are used of an add-on which a call gives.
-func (e *extractor) taken(r parse.Ref, specifier string) []string {
+// addonNames are those that are used of an add-on which a call gives.
+func (e *extractor) addonNames(r parse.Ref, specifier string) []string {
 	if !strings.HasSuffix(specifier, ".node") {
 		return nil
 	}

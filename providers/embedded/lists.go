@@ -18,12 +18,23 @@ const longestText = 2048
 // Procedures yields all functions by address.
 func (e *Engine) Procedures(ctx context.Context) iter.Seq2[model.Procedure, error] {
 	return func(yield func(model.Procedure, error) bool) {
-		p, err := e.program(ctx)
+		rows, _, err := e.ProceduresFrom(ctx, 0)
 		if err != nil {
 			yield(model.Procedure{}, err)
 			return
 		}
-		for i := range p.Functions {
+		rows(yield)
+	}
+}
+
+// ProceduresFrom implements query.RowIndex.
+func (e *Engine) ProceduresFrom(ctx context.Context, skip int) (iter.Seq2[model.Procedure, error], int, error) {
+	p, err := e.program(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	return func(yield func(model.Procedure, error) bool) {
+		for i := skip; i < len(p.Functions); i++ {
 			if i%1024 == 0 && ctx.Err() != nil {
 				yield(model.Procedure{}, ctx.Err())
 				return
@@ -32,7 +43,7 @@ func (e *Engine) Procedures(ctx context.Context) iter.Seq2[model.Procedure, erro
 				return
 			}
 		}
-	}
+	}, len(p.Functions), nil
 }
 
 // Names yields what the file's own tables call its addresses, and its named sections.
@@ -108,18 +119,28 @@ func (e *Engine) libraries() map[string]string {
 
 // Strings yields strings of at least minBytes bytes, each with its number of references.
 func (e *Engine) Strings(ctx context.Context, minBytes int) iter.Seq2[model.StringItem, error] {
+	return e.StringsFrom(ctx, minBytes, 0)
+}
+
+// StringsFrom implements query.RowIndex.
+func (e *Engine) StringsFrom(ctx context.Context, minBytes, skip int) iter.Seq2[model.StringItem, error] {
 	return func(yield func(model.StringItem, error) bool) {
 		p, err := e.program(ctx)
 		if err != nil {
 			yield(model.StringItem{}, err)
 			return
 		}
+		skipped := 0
 		for i := range p.Strings {
 			if i%1024 == 0 && ctx.Err() != nil {
 				yield(model.StringItem{}, ctx.Err())
 				return
 			}
 			if int64(p.Strings[i].Len) < int64(minBytes) {
+				continue
+			}
+			if skipped < skip {
+				skipped++
 				continue
 			}
 			if !yield(e.stringItem(p, &p.Strings[i]), nil) {

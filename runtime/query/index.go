@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"iter"
 
 	"rea/generated/model"
 )
@@ -12,6 +13,16 @@ import (
 // NameIndex finds the names at an address, analyst names excluded.
 type NameIndex interface {
 	NamesAt(ctx context.Context, addr model.Address) ([]model.NameItem, error)
+}
+
+// RowIndex begins its lists at a later row without making those before it, so
+// that the pages of a list take no longer together than the list does.
+type RowIndex interface {
+	// ProceduresFrom yields what Procedures does after skip rows; total is how
+	// many it yields in all.
+	ProceduresFrom(ctx context.Context, skip int) (rows iter.Seq2[model.Procedure, error], total int, err error)
+	// StringsFrom yields what Strings does after skip rows.
+	StringsFrom(ctx context.Context, minBytes, skip int) iter.Seq2[model.StringItem, error]
 }
 
 // CallerIndex counts the procedures that call the one at entry.

@@ -42,6 +42,24 @@ func Stream[T any](ctx context.Context, rows iter.Seq2[T, error], offset, limit 
 	return p, err
 }
 
+// Rest takes a page out of rows that begin at offset, of a list that is known to
+// have total rows that count. It reads no further than to the end of the page,
+// and tells how many rows it read.
+func Rest[T any](ctx context.Context, rows iter.Seq2[T, error], offset, limit, total int64, keep func(*T) bool) (p Page[T], read int, err error) {
+	p = Page[T]{Items: []T{}, Offset: offset, Total: total}
+	err = Each(ctx, rows, func(row *T) error {
+		if read++; keep == nil || keep(row) {
+			p.Items = append(p.Items, *row)
+		}
+		if int64(len(p.Items)) == limit {
+			return ErrStop
+		}
+		return nil
+	})
+	p.close()
+	return p, read, err
+}
+
 func (p *Page[T]) close() {
 	if end := p.Offset + int64(len(p.Items)); len(p.Items) > 0 && end < p.Total {
 		p.Next = &end

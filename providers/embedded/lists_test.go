@@ -1,0 +1,51 @@
+package embedded_test
+
+import (
+	"fmt"
+	"iter"
+	"reflect"
+	"strings"
+	"testing"
+
+	"rea/runtime/query"
+)
+
+// all is the rows of a list.
+func all[T any](t *testing.T, rows iter.Seq2[T, error]) []T {
+	t.Helper()
+	var out []T
+	for row, err := range rows {
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+// TestListsBeginAnywhere compares lists that begin at a row with the rest of those
+// that begin at the first.
+func TestListsBeginAnywhere(t *testing.T) {
+	words := strings.Repeat(`puts("another string of the program" + argc); puts("one more " "of them"); `, 3)
+	for i := range 10 {
+		words += fmt.Sprintf("puts(\"string number %d\"); ", i)
+	}
+	eng := compile(t, "gcc", "lists.c", strings.Replace(interfaces, "long c = 0;", "long c = 0; "+words, 1), "-O1")
+	index := eng.(query.RowIndex)
+	procedures, texts := all(t, eng.Procedures(t.Context())), all(t, eng.Strings(t.Context(), 6))
+	if len(procedures) < 20 || len(texts) < 10 {
+		t.Fatalf("%d procedures, %d strings", len(procedures), len(texts))
+	}
+	for skip := range 25 {
+		rows, total, err := index.ProceduresFrom(t.Context(), skip)
+		if err != nil || total != len(procedures) {
+			t.Fatalf("%d procedures, want %d; %v", total, len(procedures), err)
+		}
+		if got, want := all(t, rows), procedures[min(skip, total):]; len(got) != len(want) || len(want) > 0 && !reflect.DeepEqual(got, want) {
+			t.Errorf("procedures from %d: %v, want %v", skip, got, want)
+		}
+		if got, want := all(t, index.StringsFrom(t.Context(), 6, skip)), texts[min(skip, len(texts)):]; len(got) != len(want) || len(want) > 0 && !reflect.DeepEqual(got, want) {
+			t.Errorf("strings from %d: %v, want %v", skip, got, want)
+		}
+	}
+}

@@ -80,14 +80,17 @@ func document() *catalog.Document {
 	}
 }
 
-func TestExport_writes_both_files(t *testing.T) {
+func TestExport_writes_its_files(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "dir")
-	paths, err := Export(dir, document())
+	paths, err := Export(dir, document(), "guide\n")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{filepath.Join(dir, DataFile), filepath.Join(dir, PageFile)}, paths); diff != "" {
+	if diff := cmp.Diff([]string{filepath.Join(dir, DataFile), filepath.Join(dir, PageFile), filepath.Join(dir, GuideFile)}, paths); diff != "" {
 		t.Fatal(diff)
+	}
+	if guide, err := os.ReadFile(paths[2]); err != nil || string(guide) != "guide\n" {
+		t.Errorf("the guide is %q (%v)", guide, err)
 	}
 	data, err := os.ReadFile(paths[0])
 	if err != nil {
@@ -101,8 +104,8 @@ func TestExport_writes_both_files(t *testing.T) {
 		t.Errorf("the document does not survive reading and writing: %v", err)
 	}
 	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) != 2 {
-		t.Errorf("%d files are left in the folder, want 2 (%v)", len(entries), err)
+	if err != nil || len(entries) != 3 {
+		t.Errorf("%d files are left in the folder, want 3 (%v)", len(entries), err)
 	}
 }
 

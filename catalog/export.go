@@ -12,8 +12,9 @@ import (
 
 // Names of the files that Export writes.
 const (
-	DataFile = "product-catalog.json"
-	PageFile = "index.html"
+	DataFile  = "product-catalog.json"
+	PageFile  = "index.html"
+	GuideFile = "SKILL.md"
 )
 
 // JSON is the document as it is published.
@@ -28,9 +29,10 @@ func JSON(d *catalog.Document) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Export writes the document and its page into dir, which is made if need be.
+// Export writes the document, its page and the guide for agents into dir, which
+// is made if need be.
 // Each file is replaced as a whole or not at all. It returns the paths written.
-func Export(dir string, doc *catalog.Document) ([]string, error) {
+func Export(dir string, doc *catalog.Document, guide string) ([]string, error) {
 	data, err := JSON(doc)
 	if err != nil {
 		return nil, err
@@ -46,7 +48,7 @@ func Export(dir string, doc *catalog.Document) ([]string, error) {
 	for _, f := range []struct {
 		name string
 		data []byte
-	}{{DataFile, data}, {PageFile, page.Bytes()}} {
+	}{{DataFile, data}, {PageFile, page.Bytes()}, {GuideFile, []byte(guide)}} {
 		path := filepath.Join(dir, f.name)
 		if err := replace(path, f.data); err != nil {
 			return nil, fmt.Errorf("writing %s: %w", path, err)

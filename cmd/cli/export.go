@@ -8,6 +8,7 @@ import (
 	"github.com/peterbourgon/ff/v3/ffcli"
 
 	"rea/catalog"
+	"rea/cmd/setup/skill"
 	data "rea/generated/catalog"
 )
 
@@ -18,13 +19,13 @@ func (a *app) catalogCommand() *ffcli.Command {
 		Name:       "export",
 		ShortUsage: "rea catalog export --out DIR",
 		ShortHelp:  "Write the catalog of tools as JSON and as a page",
-		LongHelp:   "Writes product-catalog.json and index.html, a page that needs nothing else. Files that exist are replaced as a whole.",
+		LongHelp:   "Writes product-catalog.json and index.html, a page that needs nothing else, and SKILL.md, the guide for agents. Files that exist are replaced as a whole.",
 		FlagSet:    fs,
 		Exec: func(_ context.Context, args []string) error {
 			if *out == "" || len(args) > 0 {
 				return usagef("usage: rea catalog export --out DIR", "catalog export needs the folder to write to")
 			}
-			paths, err := catalog.Export(*out, catalog.New(catalogEngines(), catalogCommands(a.root())))
+			paths, err := catalog.Export(*out, catalog.New(catalogEngines(), catalogCommands(a.root())), skill.Text())
 			if err != nil {
 				return err
 			}

@@ -83,6 +83,8 @@ func (t *text) engines(r *Report) {
 		if e.Reason != "" {
 			t.under(e.Reason)
 			t.under(e.Remediation)
+		} else if e.ID != "embedded" {
+			t.under("If it ends or is too slow to start in a session: close_binary, open_binary, and ask again on the same connection.")
 		}
 		if t.full && len(e.Capabilities) > 0 {
 			t.under(strings.Join(e.Capabilities, " "))

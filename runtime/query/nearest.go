@@ -9,9 +9,11 @@ import (
 // Nearest gathers, of the names offered, those that resemble a wanted one most:
 // the same in another case, then those that contain it, the shortest first, then
 // those within a few slips of typing (changed, missing, added or swapped characters: optimal string
-// alignment, https://en.wikipedia.org/wiki/Damerau-Levenshtein_distance).
+// alignment, https://en.wikipedia.org/wiki/Damerau-Levenshtein_distance). A wanted
+// name without a package or class resembles the last part of a name, too.
 type Nearest struct {
 	want  string
+	bare  bool // the wanted name has no parts
 	slips int
 	most  int
 	best  []resemblance
@@ -26,7 +28,7 @@ const comparable = 256
 // NewNearest gathers the most similar names, at most so many.
 func NewNearest(want string, most int) *Nearest {
 	want = strings.ToLower(want)
-	n := &Nearest{want: want, most: most, slips: min(len(want)/3, 3)}
+	n := &Nearest{want: want, bare: !strings.ContainsAny(want, ".:"), most: most, slips: min(len(want)/3, 3)}
 	for i := range n.rows {
 		n.rows[i] = make([]int, comparable+1)
 	}
@@ -44,10 +46,11 @@ func (n *Nearest) Offer(name string, key int) {
 	case name == n.want:
 	case len(n.want) > 2 && strings.Contains(name, n.want):
 		d = 1
-	case max(len(name), len(n.want)) > comparable || max(len(name)-len(n.want), len(n.want)-len(name)) > n.slips:
-		return
 	default:
-		if d = n.distance(name); d > n.slips {
+		if d = n.distance(name); d > n.slips && n.bare {
+			d = n.distance(lastPart(name))
+		}
+		if d > n.slips {
 			return
 		}
 	}
@@ -70,8 +73,21 @@ func (n *Nearest) Keys() []int {
 	return keys
 }
 
-// distance counts the slips between name and the wanted one.
+// lastPart is a name without its package or class, in the manner of Go, Java and
+// C++, and without what stands in parentheses.
+func lastPart(name string) string {
+	if i := strings.IndexByte(name, '('); i > 0 && name[i-1] != '.' { // not (*T)
+		name = name[:i]
+	}
+	return name[max(strings.LastIndexByte(name, '.'), strings.LastIndexByte(name, ':'))+1:]
+}
+
+// distance counts the slips between name and the wanted one; more than n.slips is
+// too many.
 func (n *Nearest) distance(name string) int {
+	if max(len(name), len(n.want)) > comparable || max(len(name)-len(n.want), len(n.want)-len(name)) > n.slips {
+		return n.slips + 1
+	}
 	two, one, row := n.rows[0], n.rows[1], n.rows[2]
 	for j := range len(name) + 1 {
 		one[j] = j

@@ -8,7 +8,7 @@ import (
 )
 
 func TestNearest(t *testing.T) {
-	names := []string{"textdomain", "main", "sub_2010", "MAIN", "error_main", "maintain", "sub_3010", "x"}
+	names := []string{"textdomain", "main", "sub_2010", "MAIN", "error_main", "maintain", "sub_3010", "x", "net/http.(*Server).Start", "ns::Task::start(int, char)"}
 	for want, best := range map[string][]string{
 		"mian":     {"main", "MAIN"},
 		"Main":     {"main", "MAIN", "maintain"},
@@ -16,6 +16,9 @@ func TestNearest(t *testing.T) {
 		"sub_20":   {"sub_2010"},
 		"sub_2011": {"sub_2010", "sub_3010"},
 		"exit":     {},
+		"strat":    {"net/http.(*Server).Start", "ns::Task::start(int, char)"},
+		"start2":   {"net/http.(*Server).Start", "ns::Task::start(int, char)"},
+		"a.strat":  {},
 		"":         {},
 		"q":        {},
 	} {

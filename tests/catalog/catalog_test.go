@@ -2,6 +2,7 @@
 package catalog
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"os"
@@ -22,6 +23,9 @@ func export(t *testing.T) (dir string, doc document) {
 	dir = filepath.Join(t.TempDir(), "catalog")
 	if out, err := exec.Command(built.Rea(t), "catalog", "export", "--out", dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
+	}
+	if guide, err := os.ReadFile(filepath.Join(dir, "SKILL.md")); err != nil || !bytes.Contains(guide, []byte("name: rea\n")) || !bytes.Contains(guide, []byte("`inspect_artifact`")) {
+		t.Errorf("the guide for agents: %v\n%.300s", err, guide)
 	}
 	data, err := os.ReadFile(filepath.Join(dir, "product-catalog.json"))
 	if err != nil {

@@ -158,7 +158,15 @@ func (e *extractor) call(r parse.Ref, n *parse.Node) {
 	case parse.Dot, parse.Index:
 		var ok bool
 		if name, ok = f.PropertyOf(callee); !ok {
+			e.listensSomehow(r, f.First(callee))
 			return
+		}
+		if name == "bind" || name == "call" || name == "apply" {
+			if k := f.Kind(f.First(callee)); k == parse.Dot || k == parse.Index {
+				if method, known := f.PropertyOf(f.First(callee)); known && listens(method, toMain).what != "" {
+					e.listensSomehow(r, f.First(f.First(callee)))
+				}
+			}
 		}
 		if name == "defineProperty" {
 			return

@@ -243,6 +243,8 @@ func (e *extractor) node(r parse.Ref, n *parse.Node) {
 		e.construct(r, n)
 	case parse.Assign:
 		e.assign(r, n)
+	case parse.Ident:
+		e.handedOn(r)
 	case parse.With: // what is assigned in it may be exported
 		if e.exportsOf(n.First()) {
 			e.export(others, n.First(), 0)

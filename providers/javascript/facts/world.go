@@ -217,7 +217,7 @@ func (e *extractor) handsOnEnvironment(r parse.Ref) {
 	f := e.f
 	up := e.parents[r]
 	switch f.Kind(up) {
-	case parse.Spread, parse.Property:
+	case parse.Spread, parse.Property, parse.ForIn:
 	case parse.Call:
 		if f.First(up) == r {
 			return

@@ -171,9 +171,68 @@ type calledProcedure struct {
 	callers   int
 }
 
-// procedures finds the largest procedures and those with most callers, in one
-// walk over all of them.
+// procedures finds the largest procedures and those with most callers.
 func (o *overview) procedures(ctx context.Context) (_ []model.Procedure, _ []tool.BinaryOverviewOutputMostCalledItem, skipped string, _ error) {
+	if index, ok := o.call.Engine.(query.MeasureIndex); ok {
+		largest, most, err := o.measuredProcedures(ctx, index)
+		return largest, most, "", err
+	}
+	return o.walkedProcedures(ctx)
+}
+
+// measuredProcedures makes rows of those only that are shown.
+func (o *overview) measuredProcedures(ctx context.Context, index query.MeasureIndex) ([]model.Procedure, []tool.BinaryOverviewOutputMostCalledItem, error) {
+	measures, err := index.Measures(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	// rows are in the order of addresses
+	largest := newTop(o.rows, func(a, b *int) int {
+		return cmp.Or(cmp.Compare(measures[*b].Size, measures[*a].Size), cmp.Compare(*a, *b))
+	})
+	called := newTop(o.rows, func(a, b *int) int {
+		return cmp.Or(cmp.Compare(measures[*b].Callers, measures[*a].Callers), cmp.Compare(*a, *b))
+	})
+	for i := range measures {
+		if measures[i].Kind == model.ProcedureKindFunction {
+			largest.add(i)
+		}
+		if measures[i].Callers > 0 {
+			called.add(i)
+		}
+	}
+	row := func(i int) (p model.Procedure, err error) {
+		rows, _, err := index.ProceduresFrom(ctx, i)
+		if err != nil {
+			return p, err
+		}
+		err = query.Each(ctx, rows, func(first *model.Procedure) error {
+			p = *first
+			return query.ErrStop
+		})
+		return p, err
+	}
+	var big []model.Procedure
+	for _, i := range largest.sorted() {
+		p, err := row(i)
+		if err != nil {
+			return nil, nil, err
+		}
+		big = append(big, p)
+	}
+	var most []tool.BinaryOverviewOutputMostCalledItem
+	for _, i := range called.sorted() {
+		p, err := row(i)
+		if err != nil {
+			return nil, nil, err
+		}
+		most = append(most, tool.BinaryOverviewOutputMostCalledItem{Procedure: query.Ref(&p), Callers: int64(measures[i].Callers)})
+	}
+	return big, most, nil
+}
+
+// walkedProcedures looks for them in one walk over all procedures.
+func (o *overview) walkedProcedures(ctx context.Context) (_ []model.Procedure, _ []tool.BinaryOverviewOutputMostCalledItem, skipped string, _ error) {
 	largest := newTop(o.rows, func(a, b *model.Procedure) int {
 		return cmp.Or(cmp.Compare(b.Size, a.Size), cmp.Compare(a.Address, b.Address))
 	})

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"rea/runtime/engine"
 	"rea/runtime/query"
 )
 
@@ -47,5 +48,30 @@ func TestListsBeginAnywhere(t *testing.T) {
 		if got, want := all(t, index.StringsFrom(t.Context(), 6, skip)), texts[min(skip, len(texts)):]; len(got) != len(want) || len(want) > 0 && !reflect.DeepEqual(got, want) {
 			t.Errorf("strings from %d: %v, want %v", skip, got, want)
 		}
+	}
+}
+
+// TestMeasures compares the measures of all procedures with their rows, and with
+// the callers of each.
+func TestMeasures(t *testing.T) {
+	eng := compile(t, "gcc", "measures.c", interfaces, "-O1")
+	measures, err := eng.(query.MeasureIndex).Measures(t.Context())
+	procedures := all(t, eng.Procedures(t.Context()))
+	if err != nil || len(measures) != len(procedures) {
+		t.Fatalf("%d measures of %d procedures; %v", len(measures), len(procedures), err)
+	}
+	called := 0
+	for i, p := range procedures {
+		b, err := eng.Body(t.Context(), p.Address, engine.Callers)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := (query.Measure{Kind: p.Kind, Size: p.Size, Callers: len(b.Callers)}); measures[i] != want {
+			t.Errorf("%s: %+v, want %+v", p.Name, measures[i], want)
+		}
+		called += len(b.Callers)
+	}
+	if called < 15 {
+		t.Errorf("only %d calls", called)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -335,14 +336,38 @@ func (e *Engine) CallerCount(ctx context.Context, entry model.Address) (int, err
 	if err != nil {
 		return 0, err
 	}
-	var callers []int
-	for c := range p.CallsTo(uint64(entry)) {
+	n, _ := countCallers(p, uint64(entry), nil)
+	return n, nil
+}
+
+// countCallers counts the functions that call the one at entry; scratch, which
+// it returns, is room to do so.
+func countCallers(p *program.Program, entry uint64, scratch []int) (int, []int) {
+	scratch = scratch[:0]
+	for c := range p.CallsTo(entry) {
 		if i, ok := p.FunctionContaining(c.From); ok {
-			callers = append(callers, i)
+			scratch = append(scratch, i)
 		}
 	}
-	slices.Sort(callers)
-	return len(slices.Compact(callers)), nil
+	slices.Sort(scratch)
+	return len(slices.Compact(scratch)), scratch
+}
+
+// Measures implements query.MeasureIndex.
+func (e *Engine) Measures(ctx context.Context) ([]query.Measure, error) {
+	p, err := e.program(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]query.Measure, len(p.Functions))
+	workers := runtime.GOMAXPROCS(0)
+	scratch := make([][]int, workers)
+	err = p.EachFunction(ctx, workers, func(w, i int) {
+		f := &p.Functions[i]
+		out[i].Kind, out[i].Size = kinds[f.Kind], int64(f.Size)
+		out[i].Callers, scratch[w] = countCallers(p, f.Entry, scratch[w])
+	})
+	return out, err
 }
 
 func startupItem(addr uint64, name string) model.NameItem {

@@ -25,6 +25,20 @@ type RowIndex interface {
 	StringsFrom(ctx context.Context, minBytes, skip int) iter.Seq2[model.StringItem, error]
 }
 
+// A Measure is what a procedure is ranked by.
+type Measure struct {
+	Kind    model.ProcedureKind
+	Size    int64
+	Callers int // procedures that call it
+}
+
+// MeasureIndex measures all procedures, in the order of their rows, without
+// making the rows.
+type MeasureIndex interface {
+	RowIndex
+	Measures(ctx context.Context) ([]Measure, error)
+}
+
 // CallerIndex counts the procedures that call the one at entry.
 type CallerIndex interface {
 	CallerCount(ctx context.Context, entry model.Address) (int, error)

@@ -2,6 +2,7 @@ package program
 
 import (
 	"cmp"
+	"context"
 	"iter"
 	"slices"
 	"sort"
@@ -24,6 +25,12 @@ func (p *Program) index(workers int) {
 	slices.SortFunc(p.nameOrder, func(a, b uint32) int {
 		return cmp.Or(cmp.Compare(p.Names[a].Name, p.Names[b].Name), cmp.Compare(a, b))
 	})
+}
+
+// EachFunction calls f for the index of every function, on so many goroutines at
+// the same time, each with its own number from 0.
+func (p *Program) EachFunction(ctx context.Context, workers int, f func(worker, i int)) error {
+	return each(ctx, workers, len(p.Functions), 256, f)
 }
 
 // FunctionAt returns the index of the function whose entry is addr.

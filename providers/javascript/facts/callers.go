@@ -39,8 +39,9 @@ const (
 func (e *extractor) texts(call parse.Ref) (t Texts, any bool) {
 	arg := e.f.Next(e.f.First(call))
 	for i := 0; i < len(t) && arg != 0; i, arg = i+1, e.f.Next(arg) {
-		switch k := e.f.Kind(arg); k {
-		case parse.String, parse.Template, parse.Binary, parse.Dot, parse.Index, parse.Ident:
+		k := e.f.Kind(arg)
+		switch k {
+		case parse.String, parse.Template, parse.Binary, parse.Dot, parse.Index, parse.Ident, parse.Call:
 		default:
 			continue
 		}
@@ -48,10 +49,16 @@ func (e *extractor) texts(call parse.Ref) (t Texts, any bool) {
 			if len(text) <= maxArgument {
 				t[i], any = []Piece{{Text: text}}, true
 			}
-		} else if k := e.f.Kind(arg); k == parse.Dot || k == parse.Ident {
+			continue
+		}
+		if k == parse.Dot || k == parse.Ident {
 			if pieces := e.pieces(arg); settled(pieces) {
 				t[i], any = pieces, true
+				continue
 			}
+		}
+		if text, ok := e.Path(arg); ok && len(text) <= maxArgument { // path.join(__dirname, "a")
+			t[i], any = []Piece{{Text: text}}, true
 		}
 	}
 	return t, any

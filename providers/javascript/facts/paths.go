@@ -32,6 +32,9 @@ func (e *extractor) located(kind Kind, r parse.Ref, via string, at parse.Ref, de
 	fact := e.fact(kind, text, via, at, details...)
 	if fact.Dynamic = !ok; !ok {
 		e.pend(fact, r)
+		if e.f.Kind(r) == parse.Ident && len(e.given) == 0 { // callers in other modules may give it
+			_, _, fact.Wrapper = e.chosen(r)
+		}
 	}
 	return fact
 }
@@ -92,6 +95,9 @@ func (e *extractor) filePath(r parse.Ref, hops int) (string, bool) {
 	case parse.Dot, parse.Index:
 		if e.Names.Path(r) == "import.meta.dirname" {
 			return ".", true
+		}
+		if e.publicPath(r) {
+			return "", true
 		}
 		switch name, _ := f.PropertyOf(r); name {
 		case "href", "pathname": // of new URL("a", import.meta.url), and of pathToFileURL(a)
@@ -159,6 +165,8 @@ func (e *extractor) joinedPath(r parse.Ref, hops int) (string, bool) {
 		if f.Kind(arg) == parse.Call && symbol.Ends(e.Names.Path(f.First(arg)), "fileURLToPath") && e.Names.Path(f.Kid(arg, 1)) == "import.meta.url" {
 			return ".", true
 		}
+	case strings.HasSuffix(p, ".u"):
+		return e.chunk(r, hops)
 	case strings.HasSuffix(p, ".toString"):
 		return e.filePath(f.First(callee), hops-1)
 	case f.Kind(callee) == parse.Dot && f.NameOf(f.Kid(callee, 1)) == "resolve" && e.Names.IsRequire(f.First(callee)):

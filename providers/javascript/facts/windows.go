@@ -142,6 +142,8 @@ func (e *extractor) callsOf(function parse.Ref) (calls []parse.Ref, closed bool)
 	outer := e.parents[function]
 	name, kind := parse.Ref(0), parse.Call
 	switch {
+	case f.Kind(outer) == parse.Call && f.First(outer) == function: // it is called where it stands
+		return []parse.Ref{outer}, true
 	case f.Kind(function) == parse.FuncDecl:
 		name = f.First(function)
 	case f.Kind(outer) == parse.Declarator && f.Kind(f.First(outer)) == parse.Ident:

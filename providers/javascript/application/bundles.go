@@ -165,7 +165,11 @@ func (a *analysis) drawLoads() {
 					a.drawChunkLoad(p.file, a.partNodes[p.file][i], q)
 					continue
 				}
-				a.drawLoad(p.file, a.partNodes[p.file][i], p.byID[part.bundle], others[family(b.Bundler)], q)
+				from := loader{a.partNodes[p.file][i], sourceOf(&b.Modules[part.module])}
+				if b.Modules[part.module].Kind == bundle.Group { // one of its modules does
+					from.source = fromBundle
+				}
+				a.drawLoad(p.file, from, p.byID[part.bundle], others[family(b.Bundler)], q)
 			}
 		}
 	}
@@ -193,7 +197,14 @@ func (a *analysis) drawChunkLoad(file int, from int64, q bundle.Require) {
 		graph.Properties{"kind": "shared-scope", "specifier": address.Text(q.Specifier), "name": q.Name})
 }
 
-func (a *analysis) drawLoad(file int, from int64, here map[string]int64, others map[string][]int64, q bundle.Require) {
+// A loader is a module that loads others, and how far its boundaries can be relied
+// on: what it loads is no surer than that.
+type loader struct {
+	node   int64
+	source graph.Source
+}
+
+func (a *analysis) drawLoad(file int, from loader, here map[string]int64, others map[string][]int64, q bundle.Require) {
 	properties := graph.Properties{"kind": "require"}
 	if q.Dynamic {
 		properties["kind"] = "dynamic-import"
@@ -203,12 +214,12 @@ func (a *analysis) drawLoad(file int, from int64, here map[string]int64, others 
 	}
 	at := a.location(file, q.At)
 	if to, ok := here[q.ID]; ok && !q.Unknown {
-		source := fromBundle
+		source := from.source
 		if q.Shared {
 			properties["kind"] = "shared-scope"
 			source = inferred(fromBundle, model.ApplicationProvenanceConfidenceHigh, "it uses a name that the other module declares")
 		}
-		a.b.Edge(from, to, model.ApplicationRelationImports, a.b.From(source), at, properties)
+		a.b.Edge(from.node, to, model.ApplicationRelationImports, a.b.From(source), at, properties)
 		return
 	}
 	source := unknown(fromBundle, "no bundle in the application has the module")
@@ -218,7 +229,7 @@ func (a *analysis) drawLoad(file int, from int64, here map[string]int64, others 
 		source = unknown(fromBundle, "the module is only known when the program runs")
 		key = a.tree.Files[file].Path + "@" + itoa(int(q.At.Start))
 	case len(candidates) == 1:
-		a.b.Edge(from, candidates[0], model.ApplicationRelationImports, a.b.From(inferred(fromBundle, model.ApplicationProvenanceConfidenceHigh, "another chunk has the module")), at, properties)
+		a.b.Edge(from.node, candidates[0], model.ApplicationRelationImports, a.b.From(inferred(fromBundle, model.ApplicationProvenanceConfidenceHigh, "another chunk has the module")), at, properties)
 		return
 	case len(candidates) > 1:
 		source = unknown(fromBundle, "several chunks have the module")
@@ -230,5 +241,5 @@ func (a *analysis) drawLoad(file int, from int64, here map[string]int64, others 
 		label = ""
 	}
 	to := a.b.Node(model.ApplicationNodeKindExternalModule, graph.Local("module "+key), label, a.b.From(source), nil, graph.Properties{"builtin": false})
-	a.b.Edge(from, to, model.ApplicationRelationImports, a.b.From(source), at, properties)
+	a.b.Edge(from.node, to, model.ApplicationRelationImports, a.b.From(source), at, properties)
 }

@@ -3,12 +3,14 @@ package application
 import (
 	"bytes"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"rea/generated/model"
 	"rea/providers/javascript/address"
+	"rea/providers/javascript/bundle"
 	"rea/providers/javascript/facts"
 	"rea/providers/javascript/graph"
 	"rea/providers/javascript/parse"
@@ -190,12 +192,32 @@ func (a *analysis) drawPrint(node int64, p *print) {
 }
 
 func format(u *unit) string {
-	if u.module {
+	switch {
+	case u.module:
 		return "esm"
+	case u.umd:
+		return "umd"
+	case u.commonJS():
+		return "commonjs"
 	}
 	return "script"
 }
 
+// commonJS reports whether a program loads or exports as modules of CommonJS do.
+func (u *unit) commonJS() bool {
+	for i := range u.parts {
+		p := &u.parts[i]
+		if i > 0 && u.bundles[p.bundle].Modules[p.module].Kind == bundle.Wrapped {
+			continue
+		}
+		if slices.ContainsFunc(p.imports, func(v facts.Import) bool { return v.Kind == facts.Require }) {
+			return true
+		}
+	}
+	// What the entry of webpack's bundles exports goes nowhere by itself.
+	own := slices.ContainsFunc(u.bundles, func(b bundle.Bundle) bool { return family(b.Bundler) == bundle.Webpack })
+	return slices.ContainsFunc(u.parts[0].exports, func(v facts.Export) bool { return !own || v.Name == "module.exports" })
+}
 func (a *analysis) location(file int, at parse.Span) *int64 {
 	if a.lowered[file] {
 		return nil // positions are not those of the file

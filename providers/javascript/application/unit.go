@@ -23,6 +23,7 @@ import (
 // A unit is what was read from one program. It keeps no syntax tree.
 type unit struct {
 	module  bool // it is a module by its own syntax
+	umd     bool // it looks for a loader of AMD, and is a script without one
 	errors  []parse.Error
 	failed  int
 	lines   lines
@@ -108,6 +109,7 @@ func readUnit(ctx context.Context, code, digest string, isModule bool, mapOf fun
 	}
 	u.bundles, u.exported = packed.Bundles, p.Exported(packed)
 	u.layout(code, digest)
+	u.umd = u.asksForAMD(p)
 	p.Names.Loads = newExternals(p, packed.Roles, u)
 	var prints sync.WaitGroup
 	prints.Go(func() { u.printParts(p, packed.Roles) })
@@ -220,14 +222,55 @@ func (u *unit) divide(found *facts.Found) {
 		p := at(v.At)
 		p.calls = append(p.calls, v)
 	}
+	told, parts := u.told(func(m *bundle.Module) []parse.Span { return m.Tells })
+	also, too := u.told(func(m *bundle.Module) []parse.Span { return m.TellsToo })
 	for _, v := range found.Exports {
 		p := at(v.At)
+		if i := told.Innermost(v.At.Start); i >= 0 {
+			p = parts[i]
+		}
 		p.exports = append(p.exports, v)
+		if i := also.Innermost(v.At.Start); i >= 0 {
+			too[i].exports = append(too[i].exports, v)
+		}
 	}
 	for _, v := range found.Constants {
 		p := at(v.At)
 		p.constants = append(p.constants, v)
 	}
+}
+
+// asksForAMD reports whether the program, and not a module in it, looks for
+// define.amd.
+func (u *unit) asksForAMD(p *bundle.File) bool {
+	if !strings.Contains(p.Src, "define.amd") {
+		return false
+	}
+	for i := range p.Nodes {
+		r := parse.Ref(i)
+		if p.Kind(r) != parse.Dot || p.Text(r) != "define.amd" || p.Scopes.Of[p.First(r)] != 0 {
+			continue
+		}
+		part := 1 + u.nest.Innermost(p.At(r).Start)
+		if part == 0 || u.bundles[u.parts[part].bundle].Modules[u.parts[part].module].Kind != bundle.Wrapped {
+			return true
+		}
+	}
+	return false
+}
+
+// told are the places that say what modules export in whose code they are not, and
+// the parts that those modules are.
+func (u *unit) told(of func(*bundle.Module) []parse.Span) (*bundle.Nest, []*part) {
+	var spans []parse.Span
+	var parts []*part
+	for i := 1; i < len(u.parts); i++ {
+		p := &u.parts[i]
+		for _, at := range of(&u.bundles[p.bundle].Modules[p.module]) {
+			spans, parts = append(spans, at), append(parts, p)
+		}
+	}
+	return bundle.NewNest(spans), parts
 }
 
 // exportNames are the names that a part exports, each once.

@@ -67,9 +67,11 @@ type Module struct {
 	// of others.
 	Hoisted bool
 	inlined bool // stands where it is loaded
+	// Tells is code outside of the module that says what it exports; TellsToo says it
+	// also of the module around.
+	Tells, TellsToo []parse.Span
 	// Requires are the modules it loads, in order of place.
 	Requires []Require
-	Exports  []string // names its wrapper itself tells
 }
 
 // A Require is one module loading another.
@@ -104,6 +106,7 @@ const (
 	RequireRole
 	ExportsRole
 	ModuleRole
+	ContextRole // of Turbopack: an object whose methods load and export
 )
 
 // A File is what detection reads.

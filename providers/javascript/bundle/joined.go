@@ -103,7 +103,13 @@ func (d *detector) esbuildComments() {
 		}
 		starts = append(starts, start{c.Start, c.End, m[1]})
 	}
-	if len(starts) == 0 || !d.onlyHelpers(body, starts[0].at) || len(starts) == 1 && !d.isEsbuild() && !d.importsChunk() {
+	packages := 0
+	for _, s := range starts {
+		if strings.Contains(s.path, "node_modules/") {
+			packages++
+		}
+	}
+	if len(starts) == 0 || !d.onlyHelpers(body, starts[0].at) && !(packages > 2 && packages > len(starts)/2 && int(starts[0].at) < len(d.Src)/4) || len(starts) == 1 && !d.isEsbuild() && !d.importsChunk() {
 		return
 	}
 	b := Bundle{Bundler: d.esbuildOrRolldown(), Basis: "comments with the path of each module"}
@@ -127,7 +133,8 @@ func (d *detector) isEsbuild() bool {
 // onlyHelpers reports whether what stands in a body before a place is what esbuild
 // writes itself: every module of a bundle has its comment, so code of modules
 // before the first one means that the comments came with a module that was once
-// bundled for itself.
+// bundled for itself. (Rolldown leaves out the comment of a first module of which
+// only an expression is left.)
 func (d *detector) onlyHelpers(body parse.Ref, before uint32) bool {
 	for s := d.First(body); s != 0 && d.At(s).End <= before; s = d.Next(s) {
 		switch d.Kind(s) {

@@ -19,7 +19,18 @@ func (d *detector) link(modules []Module, in parse.Span) {
 	declared := d.declaredIn(in)
 	owners := d.owners(declared, modules, places)
 	type pair struct{ from, to int }
-	known := map[pair]bool{}
+	known := map[pair]bool{} // what is a load already
+	byID := make(map[string]int, len(modules))
+	for i := range modules {
+		byID[modules[i].ID] = i
+	}
+	for i := range modules {
+		for _, q := range modules[i].Requires {
+			if to, ok := byID[q.ID]; ok && q.Shared && q.Name == "" {
+				known[pair{i, to}] = true
+			}
+		}
+	}
 	for _, b := range declared {
 		o, ok := owners[b]
 		if !ok {
@@ -82,11 +93,23 @@ type owner struct {
 func (d *detector) owners(declared []scope.BindingID, modules []Module, places *Nest) map[scope.BindingID]owner {
 	owners := map[scope.BindingID]owner{}
 	var free []scope.BindingID // declared outside of all modules
+	var tells []parse.Span
+	var told []int
+	for i := range modules {
+		for _, at := range modules[i].Tells {
+			tells, told = append(tells, at), append(told, i)
+		}
+	}
+	telling := NewNest(tells)
 	for _, b := range declared {
 		decl := d.Scopes.Bindings[b].Decl
 		to := places.Innermost(d.At(decl).Start)
 		switch {
 		case to < 0:
+			if i := telling.Innermost(d.At(decl).Start); i >= 0 {
+				owners[b] = owner{told[i], false}
+				continue
+			}
 			free = append(free, b)
 		case modules[to].Kind == Wrapped && contains(modules[to].Source, d.span(decl)): // its own
 		default:

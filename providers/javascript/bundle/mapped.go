@@ -1,7 +1,9 @@
 package bundle
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 
 	"rea/providers/javascript/parse"
 )
@@ -14,9 +16,8 @@ type Place struct {
 
 // Split tells modules apart that share a scope by what a source map says of
 // places, which are in order. What is divided is whole statements, declarations
-// and parts of sequences, which is what minifiers leave together: each is of the
-// source that its first place names, since what follows may have been moved there
-// from where it was declared. A source whose code lies in several
+// and parts of sequences, which is what minifiers leave together; code of another
+// source in them was moved there from where it was declared. A source whose code lies in several
 // stretches gives a module for each. Modules in wrappers get the path of their
 // source when it is not known.
 func (f *File) Split(found *Found, places []Place, paths []string) {
@@ -52,6 +53,7 @@ type stretch struct {
 func (s *splitter) bundle(b *Bundle) {
 	s.nest = nestOf(b.Modules)
 	var out []Module
+	gone := map[string]bool{}
 	for i := range b.Modules {
 		m := &b.Modules[i]
 		if m.Eval != 0 {
@@ -68,8 +70,11 @@ func (s *splitter) bundle(b *Bundle) {
 				parts[j].ID = m.ID + "#" + parts[j].ID
 			}
 			s.share(m, parts)
-			if m.Kind != Group {
+			// A region with code of others lacks their comments.
+			if m.Kind == Wrapped || m.Kind == Region && !slices.ContainsFunc(parts, func(p Module) bool { return sameFile(p.Path, m.Path) }) {
 				out = append(out, *m)
+			} else {
+				gone[m.ID] = true
 			}
 			out = append(out, parts...)
 			continue
@@ -77,6 +82,22 @@ func (s *splitter) bundle(b *Bundle) {
 		out = append(out, *m)
 	}
 	b.Modules = out
+	if len(gone) == 0 {
+		return
+	}
+	for i := range out {
+		out[i].Requires = slices.DeleteFunc(out[i].Requires, func(q Require) bool { return q.Shared && q.Name == "" && gone[q.ID] })
+	}
+	s.link(out, s.whole())
+}
+
+// sameFile reports whether two paths, which may have different beginnings, end
+// alike.
+func sameFile(a, b string) bool {
+	for strings.HasPrefix(b, "../") || strings.HasPrefix(b, "./") {
+		_, b, _ = strings.Cut(b, "/")
+	}
+	return a == b || strings.HasSuffix(a, "/"+b)
 }
 
 // file divides the outermost code.
@@ -189,36 +210,113 @@ func (s *splitter) heads(r parse.Ref) (list []parse.Ref) {
 }
 
 // stretches joins neighbouring units of one source. Units of which the map says
-// nothing belong to none. owner is the module whose units they are, -1 for the
-// file.
+// nothing belong to none. A variable that is only declared may be what a minifier
+// made of a parameter: it counts only beside a unit of its source. owner is the
+// module whose units they are, -1 for the file.
 func (s *splitter) stretches(units []parse.Ref, owner int, in parse.Span) (list []stretch) {
 	next := s.placeAt(in.Start)
-	done := uint32(0) // where the unit before ended
+	done := in.Start // where the unit before ended
+	waiting := stretch{source: -1}
+	apart := false // something that belongs to none stands between
 	for _, r := range units {
 		at := s.span(r)
 		if !contains(in, at) {
 			continue
 		}
 		at = s.stretched(r, at)
-		at.Start = max(at.Start, done)
+		at.Start = s.described(max(at.Start, done), done)
 		for next < len(s.places) && s.places[next].At < at.Start {
 			next++
 		}
-		best := int32(-1)
-		for ; best < 0 && next < len(s.places) && s.places[next].At < at.End; next++ {
-			if p := s.places[next]; p.Source >= 0 && s.nest.Innermost(p.At) == owner {
-				best = p.Source
-			}
+		from := next
+		for next < len(s.places) && s.places[next].At < at.End {
+			next++
 		}
 		done = at.End
-		if best < 0 {
+		source := s.source(r, s.places[from:next], owner)
+		if source < 0 {
+			apart, waiting.source = true, -1
 			continue
 		}
-		if n := len(list); n > 0 && list[n-1].source == best {
+		n := len(list)
+		switch {
+		case n > 0 && !apart && list[n-1].source == source:
 			list[n-1].at.End = at.End
-		} else {
-			list = append(list, stretch{best, at})
+		case s.Kind(r) == parse.Declarator && s.Kind(s.Next(s.First(r))) == parse.Empty:
+			if waiting.source != source {
+				waiting = stretch{source, at}
+			}
+			continue
+		default:
+			if waiting.source == source {
+				at.Start = waiting.at.Start
+			}
+			list = append(list, stretch{source, at})
 		}
+		waiting.source, apart = -1, false
+	}
+	return list
+}
+
+// source of a unit: that of the name it declares, assigns or calls, or of most of
+// what it does itself and not in functions, or else of what comes first.
+func (s *splitter) source(r parse.Ref, places []Place, owner int) int32 {
+	name := s.head(r)
+	inner := s.functionsIn(r)
+	first, best := int32(-1), int32(-1)
+	votes := map[int32]int{}
+	for _, p := range places {
+		if p.Source < 0 || s.nest.Innermost(p.At) != owner {
+			continue
+		}
+		if name != 0 && p.At == s.span(name).Start {
+			return p.Source
+		}
+		if first < 0 {
+			first = p.Source
+		}
+		for len(inner) > 0 && inner[0].End <= p.At {
+			inner = inner[1:]
+		}
+		if len(inner) > 0 && inner[0].Start <= p.At {
+			continue
+		}
+		if votes[p.Source]++; best < 0 || votes[p.Source] > votes[best] {
+			best = p.Source
+		}
+	}
+	if best < 0 || votes[best] == votes[first] {
+		return first
+	}
+	return best
+}
+
+// head is the name that a unit declares, assigns or calls, or 0.
+func (s *splitter) head(r parse.Ref) parse.Ref {
+	for r != 0 {
+		switch s.Kind(r) {
+		case parse.Ident, parse.Name:
+			return r
+		case parse.Declarator, parse.FuncDecl, parse.ClassDecl, parse.ExprStmt, parse.Assign, parse.Call, parse.New, parse.Unary, parse.Await:
+			r = s.First(r)
+		case parse.Dot:
+			r = s.Kid(r, 1)
+		case parse.Sequence:
+			r = s.Last(r)
+		default:
+			return 0
+		}
+	}
+	return 0
+}
+
+// functionsIn are the outermost functions in r, in order of place.
+func (s *splitter) functionsIn(r parse.Ref) (list []parse.Span) {
+	if s.Kind(r).IsFunction() {
+		return []parse.Span{s.span(r)}
+	}
+	for k := s.First(r); k != 0; k = s.Next(k) {
+		list = append(list, s.functionsIn(k)...)
 	}
 	return list
 }
@@ -244,6 +342,21 @@ func (s *splitter) stretched(r parse.Ref, at parse.Span) parse.Span {
 		at.End = whole.End
 	}
 	return at
+}
+
+// described is where the comments before a unit begin, which are of the same
+// source; those that end the line of the unit before are not.
+func (s *splitter) described(at, done uint32) uint32 {
+	start := at
+	comments := s.commentsIn(parse.Span{Start: done, End: at})
+	for i := len(comments) - 1; i >= 0; i-- {
+		c := comments[i]
+		if strings.TrimSpace(s.Src[min(c.End, start):start]) != "" || done > 0 && !strings.Contains(s.Src[done:c.Start], "\n") {
+			break
+		}
+		start = c.Start
+	}
+	return start
 }
 
 func (s *splitter) placeAt(at uint32) int {

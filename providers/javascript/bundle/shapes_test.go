@@ -50,6 +50,43 @@ System.register("d", [], function (exports) { return { execute: function () {} }
 		{"webpack_chunk_of_modules", `export const __webpack_ids__ = ["1"]; export const __webpack_modules__ = { "./a.js": (module, exports, require) => { require("./b.js"); } };`, []string{
 			"webpack ./a.js ./a.js wrapped loads ./b.js",
 		}},
+		{"webpack_chunk_of_modules_minified", `const t=[37],r={117(e,t,n){n(159)},37:(e,t,n)=>{n(117)}};export{t as __webpack_esm_ids__,r as __webpack_esm_modules__};`, []string{
+			"webpack 117 - wrapped loads 159", "webpack 37 - wrapped loads 117",
+		}},
+		{"webpack_chunk_of_modules_of_old", `export const id = 1; export const ids = [1]; export const modules = { 2: (m, e, r) => { r(3) } };`, []string{"webpack 2 - wrapped loads 3"}},
+		{"webpack_concatenated", `(() => { var __webpack_modules__ = ({ "./m.js": (m, e, r) => {} }); function r(i) { var m = {exports: {}}; __webpack_modules__[i](m, m.exports, r); return m.exports; }
+r.d = (exports, d) => {};
+var __webpack_exports__ = {};
+(() => {
+// EXPORTS
+r.d(__webpack_exports__, { V: () => V });
+
+// NAMESPACE OBJECT: ./b.js
+var b_ns = {};
+r.d(b_ns, { x: () => x });
+
+// EXTERNAL MODULE: ./l.js
+var l = r("./l.js");
+var l_fn = () => { return r("./late.js"); };
+;// ./a.js
+var a = 1;
+
+// EXTERNAL MODULE: ./k.js
+var k = r("./k.js");
+var k_default = r.n(k);
+;// ./b.js
+var x = k_default() + l_fn();
+;// ./c.js
+var V = [a, b_ns, l];
+})();
+})();`, []string{
+			"webpack ./m.js ./m.js wrapped", "webpack entry#./a.js ./a.js region", "webpack entry#./b.js ./b.js region loads ./late.js loads ./k.js",
+			"webpack entry#./c.js ./c.js region loads ./l.js loads entry#./a.js loads entry#./b.js", "webpack starts ./l.js", "webpack starts ./late.js", "webpack starts ./k.js",
+		}},
+		{"rolldown_without_the_first_comment", "-(8 * 24);\n// ../node_modules/a/b.js\nvar a = 1;\n// ../node_modules/a/c.js\nvar c = a;\n// ../node_modules/a/d.js\nvar d = c;\nvar e = 'long enough that what comes first is little of it';\n", []string{
+			"esbuild ../node_modules/a/b.js ../node_modules/a/b.js region", "esbuild ../node_modules/a/c.js ../node_modules/a/c.js region loads ../node_modules/a/b.js",
+			"esbuild ../node_modules/a/d.js ../node_modules/a/d.js region loads ../node_modules/a/c.js",
+		}},
 		{"webpack_start_in_a_chunk", `(self.webpackChunkapp=self.webpackChunkapp||[]).push([[179],{12:(e,t,n)=>{n(34)},34:()=>{}},e=>{var t=t=>e(e.s=t);e.O(0,[1],()=>t(12))}]);`, []string{
 			"webpack 12 - wrapped loads 34", "webpack 34 - wrapped", "webpack starts 12",
 		}},

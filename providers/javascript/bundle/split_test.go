@@ -51,7 +51,15 @@ func TestSplit(t *testing.T) {
 		{"one_sequence", `@0f(),@1g(),@1h();@2if(@2i(),@3j)k();`, []string{"a.js: f()", "b.js: g(),h();", "c.js: i()", "d.js: ,j)k();"}},
 		{"moved_in", `@0function f(){@1return 1}@1var b=f();@0var c=2;`, []string{"a.js: function f(){return 1}", "b.js: var b=f(); ← a.js", "a.js: var c=2;"}},
 		{"in_a_wrapper", `(()=>{var m={5:(e,t,n)=>{@0var a=n(6);@1var b=a.x;@2t.c=b},6:(e,t)=>{@3t.x=1}};function r(i){var e={exports:{}};m[i](e,e.exports,r);return e.exports}r(5)})()`, []string{
-			"-: var a=n(6);var b=a.x;t.c=b ← 6", "a.js: var a=n(6);", "b.js: var b=a.x; ← 6 a.js", "c.js: t.c=b ← b.js", "d.js: t.x=1",
+			"-: var a=n(6);var b=a.x;t.c=b ← 6", "a.js: var a=n(6); ← 6", "b.js: var b=a.x; ← a.js", "c.js: t.c=b ← b.js", "d.js: t.x=1",
+		}},
+		{"the_name_tells", `@0var @1a=1;@0function @2f(){@0return 1}`, []string{"b.js: var a=1;", "c.js: function f(){return 1}"}},
+		{"inlined", `@0(function(){@0g()@1})(@1a,@1b).@2sub(@3c);var @3d=1;`, []string{"c.js: (function(){g()})(a,b).sub(c);", "d.js: var d=1;"}},
+		{"parameters_made_variables", `var @1a;@0var @0b=a;@0/* of c */@2c(b);/* of d */
+/* and d */var @3d=2;`, []string{"a.js: var b=a;", "c.js: c(b); ← a.js", "d.js: /* and d */var d=2;"}},
+		{"something_between", `var @0a=1;runtime();var @0b=2;@1f();`, []string{"a.js: var a=1;", "a.js: var b=2;", "b.js: f();"}},
+		{"a_region_without_its_comment", "// ../a.js\nvar @0a=1;var @1b=2;\n// ../d.js\nvar @3d=a;\n// ../c.js\nvar @2c=3;", []string{
+			"a.js: var a=1;", "b.js: var b=2;", "../d.js: \nvar d=a;\n ← a.js", "../c.js: \nvar c=3;",
 		}},
 		{"nothing_to_say", `var a=1;var b=2;`, nil},
 	} {

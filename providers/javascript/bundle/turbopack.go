@@ -109,7 +109,7 @@ func (d *detector) turbopackModule(id string, at, fn parse.Ref) Module {
 	if p, ok := strings.CutPrefix(id, "[project]/"); ok {
 		m.Path, _, _ = strings.Cut(p, " ")
 	}
-	params := d.roles(fn, NoRole, ModuleRole, ExportsRole)
+	params := d.roles(fn, ContextRole, ModuleRole, ExportsRole)
 	for _, use := range d.usesOf(params[0]) {
 		dot := d.Parents[use]
 		call := d.Parents[dot]
@@ -132,8 +132,6 @@ func (d *detector) turbopackModule(id string, at, fn parse.Ref) Module {
 					}
 				}
 			}
-		case "s", "esm":
-			m.Exports = append(m.Exports, d.turbopackExports(arg)...)
 		}
 	}
 	// ({r: require, i: import}) => …, as older versions wrote it
@@ -153,23 +151,4 @@ func (d *detector) turbopackModule(id string, at, fn parse.Ref) Module {
 		}
 	}
 	return m
-}
-
-// turbopackExports are the names in s(["a", () => a, …]) and s({a: () => a}).
-func (d *detector) turbopackExports(r parse.Ref) (names []string) {
-	switch d.Kind(r) {
-	case parse.Array:
-		for k := d.First(r); k != 0; k = d.Next(k) {
-			if d.Kind(k) == parse.String {
-				names = append(names, d.StringValue(k))
-			}
-		}
-	case parse.Object:
-		for k := d.First(r); k != 0; k = d.Next(k) {
-			if key, ok := d.KeyOf(d.First(k), false); ok && d.Kind(k) == parse.Property {
-				names = append(names, key)
-			}
-		}
-	}
-	return names
 }

@@ -30,12 +30,28 @@ func (d *detector) webpackTable(ident, table parse.Ref) {
 		d.add(b)
 		return
 	}
-	if d.NameOf(ident) == "__webpack_modules__" || d.NameOf(ident) == "__rspack_modules" { // a chunk that is a module
+	if chunkModules.MatchString(d.exportedAs(ident)) || d.NameOf(ident) == "modules" && d.Kind(d.Parents[d.Parents[d.Parents[ident]]]) == parse.ExportDecl {
 		d.taken[table] = true
 		b := d.webpackModules(table)
 		b.Basis = "a chunk that exports its modules"
 		d.add(b)
 	}
+}
+
+// chunkModules are the names under which chunks that are modules export theirs.
+var chunkModules = regexp.MustCompile(`^__(?:webpack|rspack)(?:_esm)?_modules(?:__)?$`)
+
+// exportedAs is the name under which the file exports a variable, or the variable's
+// own.
+func (d *detector) exportedAs(ident parse.Ref) string {
+	for _, use := range d.usesOf(d.Scopes.Of[ident]) {
+		if up := d.Parents[use]; d.Kind(up) == parse.ExportName && d.First(up) == use {
+			if name, ok := d.KeyOf(d.Kid(up, 1), false); ok {
+				return name
+			}
+		}
+	}
+	return d.NameOf(ident)
 }
 
 // moduleCall reads table[id](module, module.exports, require) and
@@ -375,10 +391,7 @@ func (d *detector) webpackEval(m *Module, fn parse.Ref) {
 	}
 }
 
-var (
-	bannerPath       = regexp.MustCompile(`^/\*!\*+!\*\\\s*\n\s*!\*\*\* (.+?) \*\*\*!\s*\n\s*\\\*+/$`)
-	concatenatedPath = regexp.MustCompile(`^// (?:CONCATENATED MODULE: )?((?:\.{0,2}/|external |\.\./|webpack/|[\w@.-]+/)\S.*)$`)
-)
+var bannerPath = regexp.MustCompile(`^/\*!\*+!\*\\\s*\n\s*!\*\*\* (.+?) \*\*\*!\s*\n\s*\\\*+/$`)
 
 // path of an expression, as [symbol.Namer.Path].
 func (d *detector) path(r parse.Ref) string { return d.Names.Path(r) }

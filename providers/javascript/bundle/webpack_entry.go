@@ -29,6 +29,7 @@ func (d *detector) webpackEntry(b *Bundle, table, call parse.Ref, require scope.
 	}
 	if require != 0 {
 		d.found.Roles[require] = RequireRole
+		d.entryExports(require, tail)
 	}
 	m := Module{ID: "entry", Kind: Group, At: tail, Source: tail}
 	m.Requires = d.webpackRequires(require, tail)
@@ -171,43 +172,6 @@ func (d *detector) soleComment(at parse.Span) string {
 		}
 	}
 	return path
-}
-
-// concatenated are the modules that were joined into one, where comments tell
-// them apart.
-func (d *detector) concatenated(m *Module, key string) (parts []Module) {
-	type start struct {
-		comment parse.Span
-		path    string
-	}
-	var starts []start
-	for _, c := range d.commentsIn(m.Source) {
-		text := d.Src[c.Start:c.End]
-		if !strings.HasPrefix(text, "// CONCATENATED MODULE: ") && (!strings.HasPrefix(text, "//") || !d.afterSemicolon(c.Start)) {
-			continue
-		}
-		if found := concatenatedPath.FindStringSubmatch(text); found != nil {
-			starts = append(starts, start{c, found[1]})
-		}
-	}
-	for i, s := range starts {
-		end := m.Source.End
-		if i+1 < len(starts) {
-			end = starts[i+1].comment.Start - 1
-		}
-		at := parse.Span{Start: s.comment.End, End: end}
-		parts = append(parts, Module{ID: key + "#" + s.path, Path: s.path, Kind: Region, At: at, Source: at})
-	}
-	if len(parts) > 0 {
-		d.share(m, parts)
-	}
-	return parts
-}
-
-// afterSemicolon reports whether a comment has its line for itself but for a
-// semicolon before it.
-func (d *detector) afterSemicolon(at uint32) bool {
-	return at > 0 && d.Src[at-1] == ';' && (at == 1 || d.Src[at-2] == '\n' || d.Src[at-2] == '\t' || d.Src[at-2] == ' ')
 }
 
 // commentsIn are the comments that lie in a range.

@@ -137,8 +137,18 @@ func (e *extractor) requires(r parse.Ref, n *parse.Node) bool {
 		e.require(r, arg, Require)
 		return true
 	case e.role(object) == bundle.RequireRole:
-		if name == "d" && arg != 0 {
+		if name == "d" && arg != 0 && e.exportsOf(arg) {
 			e.getters(f.Next(arg))
+		}
+		return true
+	case e.role(object) == bundle.ContextRole:
+		switch name {
+		case "s", "esm":
+			e.getters(arg)
+		case "v", "n", "q":
+			if !f.Kind(arg).IsFunction() || name != "v" {
+				e.exportObject(r, arg)
+			}
 		}
 		return true
 	case e.Names.IsRequire(object) && name == "resolve":
@@ -151,7 +161,8 @@ func (e *extractor) requires(r parse.Ref, n *parse.Node) bool {
 }
 
 // getters reads the names that a module defines through getters: an object of
-// functions, or a name followed by a function.
+// functions, a name followed by a function, or a list of names, each followed by
+// functions or by 0 and a value.
 func (e *extractor) getters(r parse.Ref) {
 	f := e.f
 	switch f.Kind(r) {
@@ -165,6 +176,20 @@ func (e *extractor) getters(r parse.Ref) {
 		}
 	case parse.String:
 		e.export(f.StringValue(r), r, e.returned(f.Next(r)))
+	case parse.Array:
+		for k := f.First(r); k != 0; k = f.Next(k) {
+			name, value := k, f.Next(k)
+			if f.Kind(name) != parse.String {
+				continue
+			}
+			if f.Kind(value) == parse.Number {
+				k = f.Next(value)
+				value = k
+			} else {
+				value = e.returned(value)
+			}
+			e.export(f.StringValue(name), name, value)
+		}
 	}
 }
 

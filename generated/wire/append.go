@@ -2,6 +2,7 @@ package wire
 
 import (
 	"cmp"
+	"hash"
 	"math"
 	"slices"
 	"strconv"
@@ -106,7 +107,42 @@ func AppendAny(dst []byte, v jsontext.Value) []byte {
 	if len(v) == 0 {
 		return append(dst, "null"...)
 	}
+	return Append(dst, v)
+}
+
+// Piece is how much is copied or hashed at once. The runtime can't interrupt either,
+// and whoever is about to stop all goroutines waits for it with all of them.
+const Piece = 256 << 10
+
+// Append appends bytes, piece by piece.
+func Append(dst, v []byte) []byte {
+	if len(v) > Piece && cap(dst)-len(dst) < len(v) {
+		// Room that is made is cleared in pieces; that of append is not.
+		dst = append(make([]byte, 0, len(dst)+len(v)+len(v)/64), dst...)
+	}
+	for len(v) > Piece {
+		dst, v = append(dst, v[:Piece]...), v[Piece:]
+	}
 	return append(dst, v...)
+}
+
+// Copy copies src to dst, piece by piece, and gives how much that was. They do not
+// overlap.
+func Copy(dst, src []byte) int {
+	n := min(len(dst), len(src))
+	for at := 0; at < n; at += Piece {
+		copy(dst[at:min(at+Piece, n)], src[at:n])
+	}
+	return n
+}
+
+// Write writes all of v to h, which takes everything, piece by piece.
+func Write(h hash.Hash, v []byte) {
+	for len(v) > Piece {
+		h.Write(v[:Piece])
+		v = v[Piece:]
+	}
+	h.Write(v)
 }
 
 // AppendUnion appends a value of a union, or null when there is none.

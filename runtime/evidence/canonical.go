@@ -245,7 +245,7 @@ func (c *canonicalizer) duplicate(m member) error {
 // sort puts the members of one object in order. They are the last bytes of out.
 func (c *canonicalizer) sort(members []member) error {
 	start := members[0].start
-	c.moved = append(c.moved[:0], c.out[start:]...)
+	c.moved = wire.Append(c.moved[:0], c.out[start:])
 	slices.SortFunc(members, c.compare)
 	for i := 1; i < len(members); i++ {
 		if c.compare(members[i-1], members[i]) == 0 {
@@ -258,7 +258,7 @@ func (c *canonicalizer) sort(members []member) error {
 			c.out[at] = ','
 			at++
 		}
-		at += copy(c.out[at:], c.moved[m.start-start:m.end-start])
+		at += wire.Copy(c.out[at:], c.moved[m.start-start:m.end-start])
 	}
 	return nil
 }

@@ -1,12 +1,13 @@
 package evidence
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
 	"sync"
+
+	"rea/generated/wire"
 )
 
 // DefaultMemory is how many record bytes a ledger keeps in memory before it
@@ -81,7 +82,7 @@ func (l *Ledger) Append(r *Record) (added bool, err error) {
 	}
 	e := newEntry(r)
 	if l.fits(len(r.canonical)) {
-		e.inline = bytes.Clone(r.canonical)
+		e.inline = kept(r.canonical)
 	} else {
 		if l.current == nil {
 			if l.current, err = newSegment(l.dir); err != nil {
@@ -100,7 +101,22 @@ func (l *Ledger) Append(r *Record) (added bool, err error) {
 }
 
 func newEntry(r *Record) *entry {
-	return &entry{summary: summarize(r), digest: sha256.Sum256(r.canonical)}
+	return &entry{summary: summarize(r), digest: sum(r.canonical)}
+}
+
+// kept is a document that nobody changes, without much unused room behind it.
+func kept(doc []byte) []byte {
+	if cap(doc)-len(doc) > len(doc)/16+64 {
+		return wire.Append(nil, doc)
+	}
+	return doc[:len(doc):len(doc)]
+}
+
+func sum(doc []byte) (digest [sha256.Size]byte) {
+	h := sha256.New()
+	wire.Write(h, doc)
+	h.Sum(digest[:0])
+	return digest
 }
 
 func (l *Ledger) fits(size int) bool {
@@ -181,7 +197,7 @@ func (e *entry) read(buf []byte) ([]byte, error) {
 	if err := e.segment.read(doc, e.offset); err != nil {
 		return nil, err
 	}
-	if sha256.Sum256(doc) != e.digest {
+	if sum(doc) != e.digest {
 		return nil, fmt.Errorf("reading stored evidence %s: its bytes have changed", e.summary.ID)
 	}
 	return doc, nil

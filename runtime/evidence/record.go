@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"rea/generated/wire"
 )
 
 // SchemaVersion of the records that are made and accepted.
@@ -184,8 +186,8 @@ func (r *Record) index() error {
 func (r *Record) identify() error {
 	h := sha256.New()
 	doc := r.canonical
-	h.Write(doc[:r.spans[memberConfidence].end])
-	h.Write(doc[r.spans[memberID].end:r.spans[memberSubject].start])
+	wire.Write(h, doc[:r.spans[memberConfidence].end])
+	wire.Write(h, doc[r.spans[memberID].end:r.spans[memberSubject].start])
 	subject := r.part(memberSubject)
 	if string(subject) == "null" {
 		h.Write(subject)

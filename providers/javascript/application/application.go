@@ -36,7 +36,7 @@ func Analyze(ctx context.Context, t *tree.Tree) (*model.ApplicationAnalysis, err
 	for i := range t.Files {
 		a.byPath[t.Files[i].Path] = i
 	}
-	read, done := collect()
+	read, done := collect(thriftOf(t))
 	defer done()
 	for _, phase := range []struct {
 		what string

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"rea/generated/wire"
 	"rea/providers/javascript/bundle"
 	"rea/providers/javascript/facts"
 	"rea/providers/javascript/parse"
@@ -195,8 +196,8 @@ func (u *unit) layout(src, digest string) {
 	for i := range u.bundles {
 		for j := range u.bundles[i].Modules {
 			m := &u.bundles[i].Modules[j]
-			sum := sha256.Sum256([]byte(src[m.Source.Start:m.Source.End]))
-			u.parts = append(u.parts, part{bundle: i, module: j, sha256: hex.EncodeToString(sum[:])})
+			sum := sumOf(src[m.Source.Start:m.Source.End])
+			u.parts = append(u.parts, part{bundle: i, module: j, sha256: sum})
 			u.spans = append(u.spans, m.At)
 		}
 	}
@@ -281,4 +282,15 @@ func (p *part) exportNames() []string {
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
+}
+
+// sumOf is the digest of a text, made piece by piece.
+func sumOf(text string) string {
+	h := sha256.New()
+	for len(text) > wire.Piece {
+		h.Write([]byte(text[:wire.Piece]))
+		text = text[wire.Piece:]
+	}
+	h.Write([]byte(text))
+	return hex.EncodeToString(h.Sum(nil))
 }

@@ -239,7 +239,26 @@ func (p *parser) grow() {
 	n := len(p.f.Nodes)
 	most := int(float64(n) * float64(len(p.f.Src)) / float64(max(p.pos, 1)))
 	room := min(max(most+most/64, n+n/16), 2*n) + 64
-	p.f.Nodes = append(make([]Node, 0, room), p.f.Nodes...)
+	p.f.Nodes = Moved(p.f.Nodes, room)
+}
+
+// Moved is a copy of a long slice with room for more. It is made piece by piece: the
+// runtime can't interrupt what append does, and all goroutines wait when it wants to.
+func Moved[T any](s []T, room int) []T {
+	const piece = 8 << 10
+	out := make([]T, 0, max(room, len(s)))
+	for len(s) > piece {
+		out, s = append(out, s[:piece]...), s[piece:]
+	}
+	return append(out, s...)
+}
+
+// Append appends to a slice that may get long; see [Moved].
+func Append[T any](s []T, v T) []T {
+	if len(s) == cap(s) {
+		s = Moved(s, len(s)+len(s)/4+64)
+	}
+	return append(s, v)
 }
 
 // done ends a node behind the last token that was read.

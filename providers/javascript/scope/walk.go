@@ -21,7 +21,7 @@ type walker struct {
 
 func (w *walker) open(kind Kind, node parse.Ref) ID {
 	was := w.current
-	w.t.Scopes = append(w.t.Scopes, Scope{Kind: kind, Node: node, Parent: was, depth: w.t.Scopes[was].depth + 1})
+	w.t.Scopes = parse.Append(w.t.Scopes, Scope{Kind: kind, Node: node, Parent: was, depth: w.t.Scopes[was].depth + 1})
 	w.current = ID(len(w.t.Scopes) - 1)
 	if kind.variable() {
 		w.variable = append(w.variable, w.current)
@@ -66,7 +66,7 @@ func (w *walker) declare(d *declaration) {
 	b := w.slot[d.atom]
 	if b == 0 {
 		b = BindingID(len(w.t.Bindings))
-		w.t.Bindings = append(w.t.Bindings, Binding{Atom: d.atom, Scope: w.current, How: d.how, Decl: d.node})
+		w.t.Bindings = parse.Append(w.t.Bindings, Binding{Atom: d.atom, Scope: w.current, How: d.how, Decl: d.node})
 		w.slot[d.atom] = b
 	}
 	binding := &w.t.Bindings[b]
@@ -84,7 +84,7 @@ func (w *walker) declare(d *declaration) {
 
 func (w *walker) define(scope ID, ident parse.Ref, how Declaration) {
 	s := &w.t.Scopes[scope]
-	w.declarations = append(w.declarations, declaration{ident, w.f.At(ident).Atom(), how, s.declared})
+	w.declarations = parse.Append(w.declarations, declaration{ident, w.f.At(ident).Atom(), how, s.declared})
 	s.declared = int32(len(w.declarations) - 1)
 }
 
@@ -271,7 +271,7 @@ func (w *walker) function(r parse.Ref, n *parse.Node) {
 	was := w.open(Function, r)
 	if n.Kind != parse.Arrow {
 		s := &w.t.Scopes[w.current]
-		w.declarations = append(w.declarations, declaration{0, parse.AtomArguments, Arguments, s.declared})
+		w.declarations = parse.Append(w.declarations, declaration{0, parse.AtomArguments, Arguments, s.declared})
 		s.declared = int32(len(w.declarations) - 1)
 	}
 	for k := f.First(params); k != 0; k = f.Next(k) {

@@ -50,7 +50,7 @@ func (e *extractor) node(k Kind, at parse.Span, parts ...string) int32 {
 		e.unit.Omitted++
 		return none
 	}
-	e.unit.Nodes = append(e.unit.Nodes, Node{at, e.labelOf(parts), k})
+	e.unit.Nodes = parse.Append(e.unit.Nodes, Node{at, e.labelOf(parts), k})
 	return int32(len(e.unit.Nodes) - 1)
 }
 
@@ -93,7 +93,7 @@ func (e *extractor) edge(k Relation, from, to int32) {
 	if from == none || to == none || from == to {
 		return
 	}
-	e.edges = append(e.edges, Edge{k, from, to}.pack())
+	e.edges = parse.Append(e.edges, Edge{k, from, to}.pack())
 }
 
 func (e *extractor) span(r parse.Ref) parse.Span {

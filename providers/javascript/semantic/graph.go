@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"rea/generated/model"
+	"rea/generated/wire"
 	"rea/providers/javascript/parse"
 )
 
@@ -105,9 +106,10 @@ func (g *Graph) Encode() model.JavascriptSemantics {
 func Digest(s *model.JavascriptSemantics) string {
 	id := s.GraphID
 	s.GraphID = ""
-	sum := sha256.Sum256(s.AppendJSON(make([]byte, 0, Size(s))))
+	h := sha256.New()
+	wire.Write(h, s.AppendJSON(make([]byte, 0, Size(s))))
 	s.GraphID = id
-	return "jsg_" + hex.EncodeToString(sum[:])
+	return "jsg_" + hex.EncodeToString(h.Sum(nil))
 }
 
 func kindsOf(edges []Edge) []byte {

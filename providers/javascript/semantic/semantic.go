@@ -287,7 +287,7 @@ func Extract(p *bundle.File, parts []parse.Span, roles map[scope.BindingID]bundl
 	for i := range e.bindings {
 		e.bindings[i] = -1
 	}
-	e.unit.Nodes = make([]Node, 0, len(p.Nodes)/5)
+	e.unit.Nodes = make([]Node, 0, len(p.Nodes)/4)
 	e.edges = make([]uint64, 0, len(p.Nodes)/3)
 	e.unit.Labels = []string{""}
 	e.labels = map[string]int32{"": 0}

@@ -88,7 +88,7 @@ func newRecovery(ctx context.Context, im *object.Image, dec isa.Decoder, opt Opt
 		}
 	}
 	r.static = r.fixedBase()
-	r.lost = lostRegs(im)
+	r.lost, r.conv, r.raises = lostRegs(im), conventionOf(im), raises(im)
 	r.relative32 = im.Arch == object.X86 && im.Format != object.PE && im.FileType != "ET_EXEC"
 	r.counted = im.GoVersion != ""
 	r.frames = slices.ContainsFunc(im.Hints, func(h object.FunctionHint) bool { return h.Source == object.FromEHFrame })

@@ -2,6 +2,7 @@ package program
 
 import (
 	"slices"
+	"sync"
 
 	"rea/providers/embedded/isa"
 )
@@ -31,12 +32,14 @@ func (r *recovery) fillGaps() (bool, error) {
 		if err != nil || len(finds) == 0 {
 			return changed, err
 		}
+		if slices.ContainsFunc(finds, func(x find) bool { return !x.loose }) {
+			finds = slices.DeleteFunc(finds, func(x find) bool { return x.loose })
+		}
 		again = again[:0]
 		var fresh []uint32
 		for _, x := range finds {
 			if x.parent != nil {
-				x.parent.pads = append(x.parent.pads, x.off)
-				r.touch(x.parent)
+				r.attach(x.parent, x.off, x.end)
 			} else if !r.add(x.off, ByGap, 0) {
 				continue
 			}
@@ -73,6 +76,7 @@ const fewFinds = 64
 // judgeGaps looks for a start in each of the gaps, or in each of those in within.
 func (r *recovery) judgeGaps(within []span) ([]find, error) {
 	owned := r.ownedBytes()
+	r.strayOnce = new(sync.Once)
 	if within == nil {
 		for i := range r.sp.regions {
 			within = append(within, span{r.sp.regions[i].base, r.sp.regions[i].end()})
@@ -137,8 +141,10 @@ func (r *recovery) gapsIn(within []span, owned bitset) ([]span, error) {
 // find is a start in a gap, or a piece of the function before it.
 type find struct {
 	off    uint32
+	end    uint32 // of the contiguous part
 	parent *fn
 	gap    span
+	loose  bool // a piece of it by its place alone, among parts
 }
 
 // judgeGap looks for the first start in the gap g, and for those that follow it
@@ -147,23 +153,42 @@ type find struct {
 // places it refuses are appended to refused.
 func (r *recovery) judgeGap(g span, align uint32, owned bitset, finds []find, refused []uint32) ([]find, []uint32) {
 	a, first := r.skipPadding(g.lo, g.hi), len(finds)
+	var piece *fn // who got what lies right before a
 	for tries := 0; a < g.hi && tries < gapTries && r.ctx.Err() == nil; {
 		row := len(finds) > first
 		if r.refused[a] < maxRefusals {
 			p := r.probeAt(a, owned)
+			if p.ok && p.insts > 0 && !p.zeroes && (r.continues(a) || r.dead(a, owned)) {
+				f, loose := r.holderOf(a, &p, owned, piece)
+				if f != nil {
+					finds = append(finds, find{a, p.end, f, g, loose})
+					if loose {
+						return finds, refused
+					}
+					piece = f
+					a = r.skipPadding(p.end, g.hi)
+					continue
+				}
+				if row {
+					return finds, refused
+				}
+				tries++
+				a, piece = r.skipPadding(r.skipRun(a, g.hi, align), g.hi), nil
+				continue
+			}
 			if !row && p.ok && p.inner != nil && p.insts > 0 && p.inner.entry < a && !p.zeroes && r.belongs(p.inner, a) {
-				return append(finds, find{a, p.inner, g}), refused
+				return append(finds, find{a, p.end, p.inner, g, false}), refused
 			}
 			accepted := r.acceptGap(a, g.hi, align, &p) && (r.firm(&p) || r.tiled(p.end, g.hi, owned))
 			if accepted && (r.open(a) || r.certain(&p) || r.importJump(a)) {
 				if row && slices.Min(p.seen) < a {
 					return finds, refused
 				}
-				finds = append(finds, find{a, nil, g})
+				finds = append(finds, find{a, p.end, nil, g, false})
 				if p.insts > probeInsts || p.computed || slices.Max(p.seen) >= p.end { // what follows may be code of its own
 					return finds, refused
 				}
-				a = r.skipPadding(p.end, g.hi)
+				a, piece = r.skipPadding(p.end, g.hi), nil
 				continue
 			}
 			if !accepted && !row { // what its neighbours speak against is judged again when they change
@@ -341,8 +366,11 @@ func (r *recovery) acceptGap(a, hi, align uint32, p *probe) bool {
 	if r.importJump(a) {
 		return true
 	}
-	if r.sp.addr(a)%uint64(max(align, 1)) != 0 {
+	if r.sp.addr(a)%uint64(max(align, 1)) != 0 && !r.branchesIn(a) {
 		return false
+	}
+	if p.traps && p.prologue && p.insts >= 3 {
+		return true
 	}
 	if !p.returns && !p.leaves && !p.long {
 		return false
@@ -354,6 +382,18 @@ func (r *recovery) acceptGap(a, hi, align uint32, p *probe) bool {
 		return r.dec.Align() > 1 && p.end == hi && hi < r.sp.at(a).end() && r.starts.has(hi)
 	}
 	return p.prologue || p.returns && p.insts >= 2 || p.calls > 0 || p.leaves && p.insts >= 1 || p.long
+}
+
+// branchesIn says whether what begins at a is marked for indirect branches and
+// opens a frame, as functions do wherever they lie.
+func (r *recovery) branchesIn(a uint32) bool {
+	var in isa.Inst
+	r.decode(a, &in)
+	if a += uint32(in.Len); in.Class != isa.EndBranch || a >= r.sp.at(a).end() {
+		return false
+	}
+	r.decode(a, &in)
+	return r.prologueInst(&in)
 }
 
 // importJump says whether the instruction at a is a jump through the pointer

@@ -192,7 +192,7 @@ func (r *recovery) endingCalls() (bool, error) {
 	}
 	ends := slices.Concat(found...)
 	slices.Sort(ends)
-	changed := false
+	changed := r.framesFollow()
 	for lo := 0; lo < len(ends); {
 		hi := lo
 		for hi < len(ends) && ends[hi] == ends[lo] {
@@ -223,4 +223,72 @@ func (r *recovery) endingCalls() (bool, error) {
 		}
 	}
 	return changed, nil
+}
+
+// leastFrames is how many calls must stand before what opens a frame for the
+// callee to be taken not to return, and framesShare of how many.
+const (
+	leastFrames = 4
+	framesShare = 4
+)
+
+// framesFollow marks functions that pass control on in ways that the flow does
+// not show, as those do that unwind the stack: again and again, nothing of the
+// caller follows the call but padding and the next function.
+func (r *recovery) framesFollow() bool {
+	if r.framesAsked++; r.framesAsked&(r.framesAsked-1) != 0 || !r.conv.known || r.usualAlignment() < 16 {
+		return false // more and more rarely: what is known changes less and less
+	}
+	got := make([][]uint32, len(r.funcs))
+	_ = each(r.ctx, r.workers, len(r.funcs), 64, func(_, i int) {
+		f := r.funcs[i]
+		if len(f.extents) > 0 {
+			return
+		}
+		for _, c := range f.calls {
+			next := c.off + r.d.size(c.off)
+			if c.target == none || r.noRet.has(c.target) || r.stubs.has(c.target) || next >= r.sp.at(c.off).end() {
+				continue
+			}
+			if t := r.skipPadding(next, r.sp.at(c.off).end()); t-next < 16 && r.sp.addr(t)%16 == 0 && t < r.sp.at(c.off).end() && r.beginsFrame(t) {
+				got[i] = append(got[i], c.target)
+			}
+		}
+	})
+	ends := slices.Concat(got...)
+	slices.Sort(ends)
+	changed := false
+	for lo := 0; lo < len(ends); {
+		hi := lo
+		for hi < len(ends) && ends[hi] == ends[lo] {
+			hi++
+		}
+		n, f := hi-lo, r.byEntry[ends[lo]]
+		lo = hi
+		if n < leastFrames || f == nil || f.noReturn || r.resumed[f.entry] || r.calledMore(f.entry, n*framesShare) {
+			continue
+		}
+		f.noReturn, changed = true, true
+		r.noRet.set(f.entry)
+		for _, c := range r.callersOf(f.entry) {
+			r.touch(c.from)
+		}
+	}
+	return changed
+}
+
+// beginsFrame says whether the code at t begins with what sets up a frame and
+// may begin a function.
+func (r *recovery) beginsFrame(t uint32) bool {
+	var in isa.Inst
+	for k, a := 0, t; k < 2; k, a = k+1, a+uint32(in.Len) {
+		if a >= r.sp.at(t).end() {
+			return false
+		}
+		r.decode(a, &in)
+		if in.Class != isa.EndBranch {
+			return r.prologueInst(&in) && !r.continues(t)
+		}
+	}
+	return false
 }

@@ -21,6 +21,7 @@ type probe struct {
 	inner    *fn  // a function whose middle it jumps to
 	odd      bool // returns or leaves with the stack not as at the start
 	prologue bool // the first instructions set up a frame
+	traps    bool // ends in a trap
 	zeroes   bool // starts like zero-filled data
 	long     bool // so many instructions that they are no accident
 	known    int  // jumps to known functions
@@ -159,6 +160,7 @@ func (r *recovery) probeAt(off uint32, owned bitset) probe {
 				}
 				break run
 			case isa.Trap:
+				p.traps = true
 				break run
 			}
 			stepHeight(r.im.Arch, &h, &in)
@@ -213,7 +215,7 @@ func (r *recovery) looksLikeFunction(off uint32, owned bitset, doubt bool) bool 
 	if doubt && (!p.prologue || p.calls == 0 && !p.returns) {
 		return false
 	}
-	return p.ok && (p.returns || p.leaves) && p.inner == nil && !p.odd && !p.zeroes
+	return p.ok && (p.returns || p.leaves || p.traps && p.prologue) && p.inner == nil && !p.odd && !p.zeroes
 }
 
 // splitHere says whether a start found by other evidence may cut a function

@@ -71,6 +71,40 @@ func TestFunctionStarts(t *testing.T) {
 	}
 }
 
+// TestFunctionStartsWithoutUnwindData takes the unwind sections from C++
+// programs: landing pads and split parts, which no flow leads to, are no
+// functions.
+func TestFunctionStartsWithoutUnwindData(t *testing.T) {
+	for cc, opts := range map[string][]string{"g++": {"-O2"}, "clang++": {"-O0", "-Os"}, "aarch64-linux-gnu-g++": {"-O2"}} {
+		for _, opt := range opts {
+			t.Run(cc+opt, func(t *testing.T) {
+				t.Parallel()
+				b := build(t, cc, []string{"exc.cpp"}, opt)
+				tool := "objcopy"
+				if strings.HasPrefix(cc, "aarch64") {
+					tool = "aarch64-linux-gnu-objcopy"
+				}
+				bare := filepath.Join(t.TempDir(), "bare")
+				out, err := exec.Command(tool, "-S", "-R", ".eh_frame", "-R", ".eh_frame_hdr", "-R", ".gcc_except_table", b.path, bare).CombinedOutput()
+				if err != nil {
+					t.Fatalf("%s: %v\n%s", tool, err, out)
+				}
+				b = loadBuilt(t, b.path, bare)
+				p := b.analyze(t, 0)
+				missing, wrong := b.score(t, p)
+				for _, a := range missing {
+					t.Errorf("missing %#x %s", a, b.truth[a])
+				}
+				for _, a := range wrong {
+					if i, _ := p.FunctionAt(a); !b.cold[a] {
+						t.Errorf("not a function: %#x, found by %s from %#x", a, p.Functions[i].Evidence, p.Functions[i].From)
+					}
+				}
+			})
+		}
+	}
+}
+
 func TestMixedAssembly(t *testing.T) {
 	b := build(t, "gcc", []string{"mixed.S"}, "-nostdlib", "-static")
 	p := b.analyze(t, 0)

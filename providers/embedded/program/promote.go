@@ -13,7 +13,8 @@ import (
 // split off as a function when the stack is back at its entry height at every
 // jump to it, nothing falls into it, what it reaches is apart from the rest,
 // and its place speaks for it: another function lies between, several
-// functions share it, or it starts aligned behind padding.
+// functions share it, it starts aligned behind padding, or it builds a frame
+// right after the jump's was taken down.
 
 // splitJumps finds such targets.
 func (r *recovery) splitJumps() (bool, error) {
@@ -145,7 +146,7 @@ func (r *recovery) splitsOf(f *fn, shared bitset, align uint32) []jumpSplit {
 		}
 		between := t < f.entry || after < t
 		next := k == kindJump && t == b.end && b.start == f.entry // no compiler begins a function so that optimizes
-		if !between && !shared.has(t) && !next && !(k == kindJump && r.behindPadding(t)) {
+		if !between && !shared.has(t) && !next && !(k == kindJump && (r.behindPadding(t) || r.opensFrame(t) && r.tearsDown(b))) {
 			continue
 		}
 		if k == kindCond && (!between || r.sp.addr(t)%uint64(align) != 0) {
@@ -165,7 +166,7 @@ func (r *recovery) splitsOf(f *fn, shared bitset, align uint32) []jumpSplit {
 		first := sp.frontier(cands)
 		var out []jumpSplit
 		for _, c := range first {
-			if sp.separable(c.to) {
+			if sp.separable(c.to) && !r.continues(c.to) {
 				out = append(out, c)
 			}
 		}
@@ -385,6 +386,24 @@ func (r *recovery) endsInPadding(b *block) bool {
 		}
 	}
 	return call
+}
+
+// tearsDown says whether b takes down a frame: none is built again within a
+// function.
+func (r *recovery) tearsDown(b *block) bool {
+	sp, _, _ := stackRegs(r.im.Arch)
+	var in isa.Inst
+	for a := b.start; a < b.last; a += max(1, uint32(in.Len)) {
+		r.decode(a, &in)
+		if in.Writes&(1<<sp) == 0 {
+			continue
+		}
+		switch {
+		case in.Class == isa.Pop, in.Class == isa.Leave, in.Class == isa.Add && in.Dst == sp && in.HasImm && in.Imm > 0, r.dec.Align() == 4 && in.Class == isa.Load:
+			return true
+		}
+	}
+	return false
 }
 
 // opensFrame says whether one of the first instructions at t sets up a frame.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"rea/providers/format/object"
@@ -103,9 +104,14 @@ type recovery struct {
 	stubIndex   []stubEntry
 	static      bool   // loaded at a fixed address: immediates may be addresses
 	lost        uint64 // registers that a call need not keep
-	startupRead bool   // startupInner was asked
-	relative32  bool   // 32-bit x86 that finds its data from where it runs
-	codeRelocs  bool   // relocations apply inside code
+	conv        convention
+	raises      bool
+	framesAsked uint32
+	strayOnce   *sync.Once // of a round of gaps
+	stray       []stray
+	startupRead bool // startupInner was asked
+	relative32  bool // 32-bit x86 that finds its data from where it runs
+	codeRelocs  bool // relocations apply inside code
 	lowCode     uint64
 	highCode    uint64
 	lowMapped   uint64
@@ -485,7 +491,12 @@ func (r *recovery) callees(walked []*fn) []uint32 {
 			if end := r.sp.at(e.to).end(); r.skipPadding(e.to, end) != e.to {
 				continue // an unreachable block without code
 			}
-			if r.add(e.to, ByJump, r.sp.addr(e.from)) {
+			if r.continues(e.to) { // a part of f that no table states
+				if !f.inside(e.to) {
+					r.attach(f, e.to, r.stretch(e.to))
+					fresh = append(fresh, e.to)
+				}
+			} else if r.add(e.to, ByJump, r.sp.addr(e.from)) {
 				fresh = append(fresh, e.to)
 			}
 		}

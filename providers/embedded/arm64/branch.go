@@ -15,7 +15,13 @@ func branch(w uint32, in *isa.Inst) bool {
 	case 0b001, 0b101:
 		compareBranch(w, in)
 		return true
+	case 0b011, 0b111:
+		return compareRegisters(w, in)
 	case 0b010:
+		if w&0xffc0001f == 0x5500001f { // retaasppc, retabsppc
+			in.Flow, in.Src, in.Reads, in.Size = isa.Return, 30, 1<<30|1<<31, 8
+			return true
+		}
 		if w>>24 != 0x54 {
 			return false
 		}
@@ -49,6 +55,32 @@ func compareBranch(w uint32, in *isa.Inst) {
 	in.Target = in.Addr + uint64(signed(w, 5, 14)<<2)
 	in.Cond = isa.CondBitClear + nonzero
 	in.Imm, in.HasImm = int64(w>>26&32|w>>19&31), true
+}
+
+// compareRegisters is the branches that compare two registers, or a register
+// and a number (FEAT_CMPBR).
+func compareRegisters(w uint32, in *isa.Inst) bool {
+	cc, number := w>>21&7, w>>24&1 == 1
+	if w>>25&1 != 0 || cc == 4 || cc == 5 || number && w>>14&1 != 0 || !number && (w>>14&3 == 1 || w>>14&3 != 0 && w>>31 != 0) {
+		return false
+	}
+	in.Flow, in.Cond = isa.CondJump, isa.CondOther
+	in.Target = in.Addr + uint64(signed(w, 5, 9)<<2)
+	in.Src, in.Reads = zr(rd(w)), bit(rd(w))
+	in.Size = size(w)
+	if number {
+		in.Imm, in.HasImm = int64(w>>15&63), true
+		return true
+	}
+	in.Src2 = zr(rm(w))
+	in.Reads |= bit(rm(w))
+	switch w >> 14 & 3 {
+	case 2:
+		in.Size = 1
+	case 3:
+		in.Size = 2
+	}
+	return true
 }
 
 func exception(w uint32, in *isa.Inst) bool {
@@ -96,6 +128,9 @@ func branchRegister(w uint32, in *isa.Inst) bool {
 	case opc == 2 && authenticated && op4 == 31 && n == 31: // retaa, retab
 		in.Flow, in.Src, in.Reads = isa.Return, 30, 1<<30|1<<31
 		return true
+	case opc == 2 && authenticated && n == 31: // retaasppcr, retabsppcr
+		in.Flow, in.Src, in.Src2, in.Reads = isa.Return, 30, zr(op4), 1<<30|1<<31|bit(op4)
+		return true
 	case opc == 4 && n == 31 && (op3 == 0 && op4 == 0 || authenticated && op4 == 31): // eret
 		in.Flow, in.Src, in.Reads = isa.Return, isa.NoReg, 0
 		return true
@@ -107,6 +142,9 @@ func branchRegister(w uint32, in *isa.Inst) bool {
 }
 
 func system(w uint32, in *isa.Inst) bool {
+	if w>>22&3 == 1 {
+		return systemPair(w, in)
+	}
 	if w>>22&3 != 0 {
 		return false
 	}
@@ -127,6 +165,27 @@ func system(w uint32, in *isa.Inst) bool {
 			return registerWrite(rt, in)
 		}
 		in.Src, in.Reads = zr(rt), bit(rt)
+	}
+	return true
+}
+
+// systemPair is msrr, mrrs and sysp: 128 bits in two registers.
+func systemPair(w uint32, in *isa.Inst) bool {
+	op0, rt := w>>19&3, w&31
+	none := op0 == 1 && rt == 31 && w>>21&1 == 0 // sysp without registers
+	if op0 == 0 || op0 == 1 && w>>21&1 == 1 || rt&1 != 0 && !none {
+		return false
+	}
+	in.Size = 8
+	if none {
+		return true
+	}
+	in.Src2 = zr(rt + 1)
+	both := bit(rt) | bit(rt+1)
+	if w>>21&1 == 1 {
+		in.Dst, in.Writes = zr(rt), both
+	} else {
+		in.Src, in.Reads = zr(rt), both
 	}
 	return true
 }

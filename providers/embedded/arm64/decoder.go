@@ -44,9 +44,13 @@ func (d *Decoder) Decode(b []byte, addr uint64, in *isa.Inst) {
 	case 0b1010, 0b1011:
 		ok = branch(w, in)
 	case 0b0100, 0b0110, 0b1100, 0b1110:
-		ok = loadStore(w, in)
+		if ok = loadStore(w, in); !ok {
+			ok = d.extended(w, in)
+		}
 	case 0b0101, 0b1101:
-		ok = register(w, in)
+		if ok = register(w, in); !ok {
+			ok = d.extended(w, in)
+		}
 	case 0b0111, 0b1111:
 		ok = d.tabled(w, in)
 	case 0b0010:
@@ -66,6 +70,16 @@ func (d *Decoder) Decode(b []byte, addr uint64, in *isa.Inst) {
 	if in.Flow == isa.Invalid {
 		in.Flow = isa.Next
 	}
+}
+
+// extended decodes what the form tables have of other groups.
+func (d *Decoder) extended(w uint32, in *isa.Inst) bool {
+	if len(d.forms.buckets[w>>bucketShift]) == 0 {
+		return false
+	}
+	reset(in.Addr, in)
+	in.Op = w
+	return d.tabled(w, in)
 }
 
 // Target implements isa.Decoder.

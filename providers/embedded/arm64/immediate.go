@@ -24,6 +24,10 @@ func immediate(w uint32, in *isa.Inst) bool {
 	case 6:
 		return bitfield(w, in)
 	}
+	if w&0xffc0001f == 0xf380001f { // autiasppc, autibsppc
+		in.Reads, in.Writes = 1<<30|1<<31, 1<<30
+		return true
+	}
 	return extract(w, in)
 }
 

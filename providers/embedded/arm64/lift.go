@@ -26,7 +26,7 @@ func (d *Decoder) Lift(b []byte, addr uint64, c *ir.Code) int {
 		return int(l.in.Len)
 	}
 	l.w = binary.LittleEndian.Uint32(b)
-	if !l.lift() {
+	if d.extension(l.w) || !l.lift() {
 		d.opaque(&l)
 	}
 	return 4

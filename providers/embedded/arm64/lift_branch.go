@@ -43,6 +43,9 @@ func (l *lifter) branchCondition() ir.Value {
 	if l.in.Cond < 16 {
 		return l.condition(w & 15)
 	}
+	if l.in.Cond == isa.CondOther {
+		return l.comparison()
+	}
 	var v ir.Value
 	if l.in.Cond <= isa.CondNonZero {
 		v = l.IsZero(l.x(rd(w), l.bits()))
@@ -53,6 +56,34 @@ func (l *lifter) branchCondition() ir.Value {
 		v = l.Not(v)
 	}
 	return v
+}
+
+// comparison is the condition of a branch that compares registers.
+func (l *lifter) comparison() ir.Value {
+	w := l.w
+	bits := 8 * uint16(l.in.Size)
+	a := l.Hold(l.x(rd(w), bits))
+	b := ir.Constant(uint64(l.in.Imm), bits)
+	if !l.in.HasImm {
+		b = l.Hold(l.x(rm(w), bits))
+	}
+	switch comparisons[w>>24&1][w>>21&7] {
+	case "gt":
+		return l.Binary(ir.LtS, b, a)
+	case "ge":
+		return l.Not(l.Binary(ir.LtS, a, b))
+	case "lt":
+		return l.Binary(ir.LtS, a, b)
+	case "hi":
+		return l.Binary(ir.LtU, b, a)
+	case "hs":
+		return l.Not(l.Binary(ir.LtU, a, b))
+	case "lo":
+		return l.Binary(ir.LtU, a, b)
+	case "ne":
+		return l.Not(l.Eq(a, b))
+	}
+	return l.Eq(a, b)
 }
 
 // branchRegister is br, blr, ret. The authenticated forms strip the signature
@@ -68,7 +99,7 @@ func (l *lifter) branchRegister() bool {
 	if l.in.Src != isa.ZR {
 		target = l.Hold(arch.Reg(int(l.in.Src)))
 	}
-	if l.w>>11&1 == 1 { // authenticated
+	if l.w>>24 == 0x55 || l.w>>11&1 == 1 { // authenticated
 		t := l.Temp(64)
 		l.Opaque(ir.Effect{Name: "authenticate", Reads: []ir.Value{target, arch.Reg(regSystem)}, Writes: []ir.Value{t}})
 		target = t

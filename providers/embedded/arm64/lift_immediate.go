@@ -1,6 +1,9 @@
 package arm64
 
-import "rea/providers/embedded/ir"
+import (
+	"rea/providers/embedded/ir"
+	"rea/providers/embedded/isa"
+)
 
 func (l *lifter) immediateGroup() bool {
 	w, bits := l.w, l.bits()
@@ -19,6 +22,9 @@ func (l *lifter) immediateGroup() bool {
 	case 6:
 		l.bitfield(bits)
 	default:
+		if l.in.Dst == isa.NoReg {
+			return false
+		}
 		n := w >> 10 & 63
 		v := l.Concat(l.x(rn(w), bits), l.x(rm(w), bits))
 		l.set(rd(w), l.Extract(v, uint16(n), bits))

@@ -52,7 +52,11 @@ func (d *Decoder) opaque(l *lifter) {
 	case 0b1010, 0b1011:
 		e.system(name)
 	case 0b0100, 0b0110, 0b1100, 0b1110:
-		e.access(l, name)
+		if d.extension(l.w) {
+			e.extension(d, l)
+		} else {
+			e.access(l, name)
+		}
 	case 0b0111, 0b1111, 0b0010, 0b0000:
 		e.vector(d, l, name)
 	default: // crc32, memory tags, pointer authentication
@@ -105,6 +109,24 @@ func (e *effect) access(l *lifter, name string) {
 			e.writes(v)
 		}
 	}
+}
+
+// extension is memory instructions of the form tables: what they do with
+// vectors is not told apart, and most of them exchange.
+func (e *effect) extension(d *Decoder, l *lifter) {
+	f, _ := d.forms.find(l.w)
+	if f == nil {
+		return
+	}
+	p := printer{w: l.w}
+	for _, r := range f.vectors() {
+		v := arch.Reg(regVec0 + int(p.value(r.spec)&31))
+		e.reads(v)
+		e.writes(v)
+	}
+	e.reads(arch.Reg(regSystem))
+	e.writesFlags() // by the checks of translation tables
+	e.ReadsMemory, e.WritesMemory = true, true
 }
 
 // vector is instructions of the form tables. The first operand is written
@@ -162,7 +184,7 @@ func accumulates(name string) bool {
 		return true
 	}
 	for _, p := range [...]string{"mla", "mls", "fmla", "fmls", "fcmla", "smla", "smls", "umla", "umls", "sqdml", "sqrdml", "sdot", "udot", "usdot", "sudot", "bf", "smmla", "ummla",
-		"usmmla", "ins", "mov", "fmov", "bif", "bit", "bsl", "tbx", "sli", "sri", "ssra", "usra", "srsra", "ursra", "saba", "uaba", "sadalp", "uadalp", "aes", "sha", "sm3", "sm4",
+		"usmmla", "fmmla", "fdot", "ins", "mov", "fmov", "bif", "bit", "bsl", "tbx", "sli", "sri", "ssra", "usra", "srsra", "ursra", "saba", "uaba", "sadalp", "uadalp", "aes", "sha", "sm3", "sm4",
 		"suqadd", "usqadd", "ld"} {
 		if strings.HasPrefix(name, p) {
 			return true

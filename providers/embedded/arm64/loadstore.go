@@ -235,15 +235,19 @@ func writeback(w uint32, post bool, v int64, in *isa.Inst) {
 	}
 }
 
-// pair is ldp, stp, their non-temporal forms, ldpsw and stgp.
+// pair is ldp, stp, their non-temporal and unprivileged forms, ldpsw and stgp.
 func pair(w uint32, vector bool, in *isa.Inst) bool {
 	opc, mode, load := w>>30, w>>23&3, w>>22&1 == 1
-	if opc == 3 || load && rd(w) == ra(w) {
+	if load && rd(w) == ra(w) {
 		return false
 	}
-	unit := uint8(4 << (opc >> 1))
+	unit := uint8(4 << (opc >> 1 & 1))
 	tagged := false
-	if vector {
+	if opc == 3 { // ldtp, sttp
+		if vector {
+			unit = 16
+		}
+	} else if vector {
 		unit = 4 << opc
 	} else if opc == 1 {
 		if mode == 0 {

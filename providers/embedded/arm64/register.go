@@ -231,6 +231,11 @@ func oneSource(w uint32, in *isa.Inst) bool {
 		}
 		return op <= 8
 	case 1: // pointer authentication
+		if sf == 1 && rd(w) == 30 && (rn(w) == 31 && (op == 32 || op == 33 || op == 40 || op == 41) || op == 36 || op == 37) { // paciasppc…, autiasppcr
+			in.Reads |= 1<<30 | 1<<31
+			in.Src = isa.NoReg
+			return true
+		}
 		if sf == 0 || op > 17 || op >= 8 && rn(w) != 31 {
 			return false
 		}

@@ -39,5 +39,33 @@ func (d *Decoder) tabled(w uint32, in *isa.Inst) bool {
 			in.Size = 8
 		}
 	}
+	if f.offset != "" && in.HasMem {
+		p := printer{w: w}
+		v := p.value(f.offset)
+		if f.before || f.after {
+			in.Writes |= spBit(uint32(in.Mem.Base))
+		}
+		if f.after {
+			in.Imm, in.HasImm = v, true
+		} else {
+			in.Mem.Disp = v
+		}
+	}
 	return true
+}
+
+// extension reports whether a memory or register instruction is one of the form
+// tables: of those that have come since.
+func (d *Decoder) extension(w uint32) bool {
+	if len(d.forms.buckets[w>>bucketShift]) == 0 {
+		return false
+	}
+	var in isa.Inst
+	switch w >> 25 & 7 {
+	case 0b100, 0b110:
+		return !loadStore(w, &in)
+	case 0b101:
+		return !register(w, &in)
+	}
+	return false
 }

@@ -3,14 +3,16 @@ package arm64
 import (
 	_ "embed"
 	"fmt"
+	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 )
 
-// Floating-point, vector and matrix instructions are data: tables/simd.txt and
-// tables/sve.txt say which encodings exist and how they are written.
+// Floating-point, vector and matrix instructions, and later memory instructions,
+// are data: tables/simd.txt, tables/sve.txt and tables/extensions.txt say which
+// encodings exist and how they are written.
 //
 //	PATTERN MNEMONIC [OPERANDS] [| VARIANT…]
 //
@@ -35,6 +37,9 @@ var simdTable string
 //go:embed tables/sve.txt
 var sveTable string
 
+//go:embed tables/extensions.txt
+var extensionTable string
+
 // form is one line of a table.
 type form struct {
 	name     string
@@ -42,6 +47,9 @@ type form struct {
 	variants [][]string // by variant number; nil: unallocated
 	bits     []uint8    // positions of the variant bits
 	general  []general  // general registers among the operands
+	offset   string     // of the memory operand or, where it comes after it, of the base: a VALUE
+	before   bool       // the base is written, with the offset in it
+	after    bool       // the base is written after the access
 }
 
 // general is a general register operand of a form.
@@ -74,7 +82,7 @@ type formTable struct {
 const bucketShift = 21
 
 var vectorForms = sync.OnceValue(func() *formTable {
-	t, err := parseForms(simdTable, sveTable)
+	t, err := parseForms(simdTable, sveTable, extensionTable)
 	if err != nil {
 		return &formTable{} // TestTables reports it; without forms nothing is allocated
 	}
@@ -98,17 +106,9 @@ func parseForms(tables ...string) (*formTable, error) {
 	}
 	// The more specific of two forms that fit is meant.
 	for i := range t.buckets {
-		slices.SortStableFunc(t.buckets[i], func(a, b match) int { return ones(b.mask) - ones(a.mask) })
+		slices.SortStableFunc(t.buckets[i], func(a, b match) int { return bits.OnesCount32(b.mask) - bits.OnesCount32(a.mask) })
 	}
 	return t, nil
-}
-
-func ones(v uint32) int {
-	n := 0
-	for ; v != 0; v &= v - 1 {
-		n++
-	}
-	return n
 }
 
 func (t *formTable) add(s string) error {
@@ -153,6 +153,7 @@ func (t *formTable) add(s string) error {
 		}
 	}
 	f.general = generals(f.name, f.operands)
+	f.displacement()
 	t.forms = append(t.forms, f)
 	fixed, value := m.mask>>bucketShift, m.value>>bucketShift
 	free := ^fixed & (1<<11 - 1)
@@ -221,14 +222,60 @@ func generals(name, operands string) []general {
 			if inMemory {
 				g.base, g.index = seen == 0, seen > 0
 				seen++
-			} else if i == 0 && !strings.HasPrefix(name, "cterm") {
-				g.writes = true
-				g.reads = inPlace(name)
+			} else {
+				g.reads, g.writes = tableAccess(name, len(out), i == 0)
 			}
 			out = append(out, g)
 		}
 	}
 	return out
+}
+
+// tableAccess is what an instruction does with the general register it names at a
+// place, counted from 0: it reads it, and writes it when it is the first operand,
+// but for memory instructions.
+func tableAccess(name string, place int, first bool) (reads, writes bool) {
+	switch {
+	case strings.HasPrefix(name, "rcw") && strings.Contains(name, "cas"): // compared and loaded, stored
+		n := 1
+		if strings.Contains(name, "casp") {
+			n = 2
+		}
+		return true, place < n
+	case strings.HasPrefix(name, "swpp"), strings.HasPrefix(name, "ldclrp"), strings.HasPrefix(name, "ldsetp"),
+		strings.HasPrefix(name, "rcw") && (strings.HasSuffix(name, "p") || strings.HasSuffix(name, "pa") || strings.HasSuffix(name, "pl") || strings.HasSuffix(name, "pal")) && !strings.HasPrefix(name, "rcwswp") && !strings.HasPrefix(name, "rcwsswp"),
+		strings.HasPrefix(name, "rcwswpp"), strings.HasPrefix(name, "rcwsswpp"): // both halves are exchanged
+		return true, true
+	case strings.HasPrefix(name, "rcw"), strings.HasPrefix(name, "swpt"), strings.HasPrefix(name, "ldt") && !strings.HasPrefix(name, "ldtx"):
+		return place == 0, place == 1
+	case strings.HasPrefix(name, "ldiapp"), strings.HasPrefix(name, "ldap"):
+		return false, true
+	case strings.HasPrefix(name, "sttxr"), strings.HasPrefix(name, "stltxr"):
+		return place > 0, place == 0
+	case strings.HasPrefix(name, "st"), strings.HasPrefix(name, "cterm"):
+		return true, false
+	}
+	return !first || inPlace(name), first
+}
+
+// displacement finds what is added to the base register of the memory operand.
+func (f *form) displacement() {
+	_, inside, ok := strings.Cut(f.operands, "[<Xs")
+	if !ok {
+		return
+	}
+	inside, behind, _ := strings.Cut(inside, "]")
+	_, number, ok := strings.Cut(inside, ",#")
+	f.before = strings.HasPrefix(behind, "!")
+	if !ok {
+		number, f.after = strings.CutPrefix(behind, ",#")
+	}
+	if spec, ok := strings.CutPrefix(number, "<N"); ok {
+		number, _, _ = strings.Cut(spec, ">")
+	}
+	if number != "" && !strings.HasSuffix(inside, "mulvl") {
+		f.offset = number
+	}
 }
 
 // inPlace reports whether a scalable-vector instruction updates the general

@@ -31,7 +31,7 @@ func (d *Decoder) Text(b []byte, addr uint64, symbol func(uint64) string) (mnemo
 	}
 	p.w = binary.LittleEndian.Uint32(b)
 	if p.in.Flow != isa.Invalid {
-		if name := p.instruction(); name != "" {
+		if name := p.instruction(d); name != "" {
 			return name, string(p.out)
 		}
 	}
@@ -43,7 +43,10 @@ func (d *Decoder) Text(b []byte, addr uint64, symbol func(uint64) string) (mnemo
 	return ".inst", string(append(p.out, s...))
 }
 
-func (p *printer) instruction() string {
+func (p *printer) instruction(d *Decoder) string {
+	if d.extension(p.w) {
+		return p.tableGroup()
+	}
 	switch p.w >> 25 & 15 {
 	case 0b1000, 0b1001:
 		return p.immediateGroup()

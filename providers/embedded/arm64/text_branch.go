@@ -15,7 +15,13 @@ func (p *printer) branchGroup() string {
 		return [2]string{"b", "bl"}[w>>31]
 	case 0b001, 0b101:
 		return p.compareBranch()
+	case 0b011, 0b111:
+		return p.compareRegisters()
 	case 0b010:
+		if w>>24 == 0x55 {
+			p.address(p.in.Addr - uint64(w>>5&0xffff)<<2)
+			return [2]string{"retaasppc", "retabsppc"}[w>>21&1]
+		}
 		p.address(p.in.Target)
 		return [2]string{"b.", "bc."}[w>>4&1] + conditions[w&15]
 	}
@@ -41,6 +47,26 @@ func (p *printer) compareBranch() string {
 	p.comma()
 	p.address(p.in.Target)
 	return [2]string{"tbz", "tbnz"}[nonzero]
+}
+
+// comparisons are the conditions of compareRegisters, with a number and with a register.
+var comparisons = [2][8]string{{"gt", "ge", "hi", "hs", "", "", "eq", "ne"}, {"gt", "lt", "hi", "lo", "", "", "eq", "ne"}}
+
+func (p *printer) compareRegisters() string {
+	w := p.w
+	number := w >> 24 & 1
+	p.reg(p.wide(), rd(w))
+	p.comma()
+	width := ""
+	if number == 1 {
+		p.decimal(p.in.Imm)
+	} else {
+		p.reg(p.wide(), rm(w))
+		width = [4]string{"", "", "b", "h"}[w>>14&3]
+	}
+	p.comma()
+	p.address(p.in.Target)
+	return "cb" + width + comparisons[number][w>>21&7]
 }
 
 func (p *printer) exception() string {
@@ -70,6 +96,10 @@ func (p *printer) branchRegister() string {
 		return name
 	case 2:
 		if suffix != "" {
+			if w&31 != 31 {
+				p.reg(true, w&31)
+				return "reta" + suffix + "sppcr"
+			}
 			return "reta" + suffix
 		}
 		if rn(w) != 30 {
@@ -92,7 +122,7 @@ func (p *printer) branchRegister() string {
 
 var hints = map[uint32]string{0: "nop", 1: "yield", 2: "wfe", 3: "wfi", 4: "sev", 5: "sevl", 6: "dgh", 7: "xpaclri", 8: "pacia1716", 10: "pacib1716",
 	12: "autia1716", 14: "autib1716", 16: "esb", 17: "psb", 18: "tsb", 20: "csdb", 22: "clearbhb", 24: "paciaz", 25: "paciasp", 26: "pacibz", 27: "pacibsp",
-	28: "autiaz", 29: "autiasp", 30: "autibz", 31: "autibsp", 32: "bti", 34: "bti", 36: "bti", 38: "bti"}
+	28: "autiaz", 29: "autiasp", 30: "autibz", 31: "autibsp", 32: "bti", 34: "bti", 36: "bti", 38: "bti", 39: "pacm"}
 
 var barriers = [16]string{"", "oshld", "oshst", "osh", "", "nshld", "nshst", "nsh", "", "ishld", "ishst", "ish", "", "ld", "st", "sy"}
 
@@ -101,6 +131,9 @@ var states = map[uint32]string{0o03: "uao", 0o04: "pan", 0o05: "spsel", 0o31: "s
 
 func (p *printer) system() string {
 	w := p.w
+	if w>>22&3 == 1 {
+		return p.systemPair()
+	}
 	l, op0, op1, crn, crm, op2, rt := w>>21&1, w>>19&3, w>>16&7, w>>12&15, w>>8&15, w>>5&7, w&31
 	switch op0 {
 	case 0:
@@ -133,6 +166,38 @@ func (p *printer) system() string {
 	p.comma()
 	p.reg(true, rt)
 	return "msr"
+}
+
+func (p *printer) systemPair() string {
+	w := p.w
+	rt, name := w&31, systemRegisters()[[5]uint8{uint8(w >> 19 & 3), uint8(w >> 16 & 7), uint8(w >> 12 & 15), uint8(w >> 8 & 15), uint8(w >> 5 & 7)}]
+	if w>>19&3 == 1 {
+		p.out = fmt.Appendf(p.out, "#%d, C%d, C%d, #%d", w>>16&7, w>>12&15, w>>8&15, w>>5&7)
+		if rt != 31 {
+			p.comma()
+			p.reg(true, rt)
+			p.comma()
+			p.reg(true, rt+1)
+		}
+		return "sysp"
+	}
+	if name == "" {
+		name = fmt.Sprintf("s%d_%d_c%d_c%d_%d", w>>19&3, w>>16&7, w>>12&15, w>>8&15, w>>5&7)
+	}
+	if w>>21&1 == 1 {
+		p.reg(true, rt)
+		p.comma()
+		p.reg(true, rt+1)
+		p.comma()
+		p.text(name)
+		return "mrrs"
+	}
+	p.text(name)
+	p.comma()
+	p.reg(true, rt)
+	p.comma()
+	p.reg(true, rt+1)
+	return "msrr"
 }
 
 func (p *printer) systemZero(op1, crn, crm, op2 uint32) string {

@@ -21,6 +21,10 @@ func (p *printer) immediateGroup() string {
 	case 6:
 		return p.bitfield()
 	}
+	if w&0xffc0001f == 0xf380001f {
+		p.address(p.in.Addr - uint64(w>>5&0xffff)<<2)
+		return [2]string{"autiasppc", "autibsppc"}[w>>21&1]
+	}
 	p.regs(rd(w), rn(w))
 	name := "ror"
 	if rn(w) != rm(w) {

@@ -256,9 +256,10 @@ func (p *printer) pair(vector bool) string {
 	w := p.w
 	opc, mode, load := w>>30, w>>23&3, w>>22&1
 	name := [2]string{"stp", "ldp"}[load]
-	unit := int64(4) << (opc >> 1)
+	unit := int64(4) << (opc >> 1 & 1)
 	switch {
 	case vector:
+		opc = min(opc, 2)
 		unit = 4 << opc
 		p.vectorRegister("sdq"[opc], rd(w))
 		p.comma()
@@ -280,11 +281,18 @@ func (p *printer) pair(vector bool) string {
 	switch mode {
 	case 0:
 		name = [2]string{"stnp", "ldnp"}[load]
+		if w>>30 == 3 {
+			name = [2]string{"sttnp", "ldtnp"}[load]
+		}
 		p.offset(v)
+		return name
 	case 2:
 		p.offset(v)
 	default:
 		p.indexed(mode == 1, v)
+	}
+	if w>>30 == 3 {
+		name = [2]string{"sttp", "ldtp"}[load]
 	}
 	return name
 }

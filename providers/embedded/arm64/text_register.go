@@ -256,6 +256,13 @@ func (p *printer) oneSource() string {
 		}
 		return [9]string{"rbit", "rev16", "rev32", "rev", "clz", "cls", "ctz", "cnt", "abs"}[op]
 	}
+	if op >= 32 {
+		if op == 36 || op == 37 {
+			p.reg(true, rn(w))
+			return [2]string{"autiasppcr", "autibsppcr"}[op-36]
+		}
+		return map[uint32]string{32: "pacnbiasppc", 33: "pacnbibsppc", 40: "paciasppc", 41: "pacibsppc"}[op]
+	}
 	p.reg(true, rd(w))
 	switch {
 	case op < 8:

@@ -2,6 +2,7 @@ package arm64
 
 import (
 	"math"
+	"math/bits"
 	"strconv"
 	"strings"
 )
@@ -247,7 +248,11 @@ func (p *printer) value(spec string) int64 {
 			n = int64(p.w >> n & (1<<size - 1))
 		}
 		if scaled {
-			scale, _ := strconv.ParseInt(scaleText, 10, 64)
+			scale, err := strconv.ParseInt(scaleText, 10, 64)
+			if err != nil { // the top byte of a mask
+				top, _ := strconv.ParseUint(scaleText, 10, 64)
+				scale = int64(top)
+			}
 			n *= scale
 		}
 		sum += sign * n
@@ -291,7 +296,7 @@ func (p *printer) alias(name string) string {
 		return "mov"
 	case name == "not":
 		return "mvn"
-	case (name == "sshll" || name == "sshll2" || name == "ushll" || name == "ushll2") && w>>16&7 == 0 && ones(w>>19&15) == 1:
+	case (name == "sshll" || name == "sshll2" || name == "ushll" || name == "ushll2") && w>>16&7 == 0 && bits.OnesCount32(w>>19&15) == 1:
 		p.dropLast()
 		return name[:1] + "xtl" + name[5:]
 	}

@@ -29,6 +29,8 @@ func TestText(t *testing.T) {
 		0x4ea21c40: "mov v0.16b, v2.16b",
 		0x04a0e3e0: "cntw x0",
 		0x00000001: "udf #1",
+		0x2f07e600: "movi d0, #0xffffffff00000000",
+		0x6f07e7e0: "movi v0.2d, #0xffffffffffffffff",
 		0x00c0ffee: ".inst 0x00c0ffee",
 	} {
 		var b [4]byte

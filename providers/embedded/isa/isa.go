@@ -40,6 +40,7 @@ const (
 	CondBitSet   = 19 // AArch64 tbnz: bit Imm of Src is 1
 	CondLoopEQ   = 20 // x86 loope
 	CondLoopNE   = 21 // x86 loopne
+	CondOther    = 22 // AArch64 cbgt…: a comparison of Src with Src2 or Imm, which the opcode names
 )
 
 // Class is the small set of operations recovery reasons about. Everything

@@ -366,3 +366,25 @@ __webpack_require__("./src/api.js"); })();`})})
 		t.Errorf("status %v", s)
 	}
 }
+
+// An export that a bundle hands on is the function of that name.
+func TestFeatureOfAnExportThatIsHandedOn(t *testing.T) {
+	d := tools(t)
+	id, _, _ := call(t, d, "analyze_javascript_application", object{"path": folder(t, map[string]string{"lib.js": `var __defProp = Object.defineProperty;
+var __export = (target, all) => { for (var name in all) __defProp(target, name, {get: all[name], enumerable: true}); };
+var lib_exports = {};
+__export(lib_exports, {load: () => load});
+module.exports = __toCommonJS(lib_exports);
+// src/load.ts
+function load(id) { return fetch("/api/load/" + id); }
+function other() { return fetch("/api/other"); }
+`})})
+	_, _, r := call(t, d, "trace_application_feature", object{"application": retained(id), "seed": object{"kind": "string", "value": "load"}})
+	var labels []string
+	for _, n := range items(r["nodes"]) {
+		labels = append(labels, fmt.Sprint(n["item"].(object)["label"]))
+	}
+	if !slices.Contains(labels, "/api/load/{}") || slices.Contains(labels, "/api/other") {
+		t.Errorf("%v %v", labels, r["functions"])
+	}
+}

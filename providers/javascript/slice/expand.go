@@ -21,10 +21,8 @@ func (w *walk) seed(m feature.Match, side Side) {
 		return
 	case isCode(kind) && m.Field == "exports":
 		w.start(onNode(side, leaf, m.Node))
-		for _, slot := range w.exported(m.Node, m.Value) {
-			if f := w.p.Origin(slot); f >= 0 {
-				w.start(onFunction(side, f))
-			}
+		for _, f := range w.exportedFunctions(m.Node, m.Value) {
+			w.start(onFunction(side, f))
 		}
 		if side == Incoming {
 			w.taken(w.at[onNode(side, leaf, m.Node)], m.Node, m.Value)

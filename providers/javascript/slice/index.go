@@ -354,6 +354,36 @@ func (x *index) exported(module int, name string) []int32 {
 	return out
 }
 
+// exportedFunctions are those that a module exports under a name. Where the semantic
+// graph does not say which, as where a bundle hands names on, it is the only one of
+// that name at the top of a module of the file.
+func (x *index) exportedFunctions(module int, name string) []int32 {
+	var out []int32
+	for _, slot := range x.exported(module, name) {
+		if f := x.p.Origin(slot); f >= 0 {
+			out = append(out, f)
+		}
+	}
+	m, ok := x.modules[module]
+	if len(out) > 0 || !ok {
+		return out
+	}
+	u := x.p.Semantic.UnitOf(m)
+	for n := int32(u.First); n < int32(u.First+u.Count); n++ {
+		if x.p.Kind(n) == semantic.Function && x.p.Semantic.Label(n) == name && x.isKept(n) && x.isTop(x.p.Around(n)) {
+			if out = append(out, n); len(out) > 1 {
+				return nil
+			}
+		}
+	}
+	return out
+}
+
+// isKept reports whether a variable is a function.
+func (x *index) isKept(f int32) bool {
+	return slices.ContainsFunc(x.p.From(f), func(e semantic.Edge) bool { return e.Kind == semantic.Flows && x.p.Kind(e.To) == semantic.Variable })
+}
+
 // each gives the nodes of a module. Nodes are in order of place.
 func (x *index) each(module int32, yield func(n int32)) {
 	g := x.p.Semantic

@@ -300,7 +300,7 @@ func (e *extractor) literal(r parse.Ref) string {
 			break
 		}
 		var here strings.Builder
-		for k := e.First(up); k != part && k != 0; k = e.Next(k) {
+		for k := e.First(up); k != part && k != 0 && left > 0; k = e.Next(k) {
 			e.lead(k, &here, &left)
 		}
 		before = append(before, here.String())

@@ -8,12 +8,20 @@ type methods struct {
 	owner   []int32           // of a property
 	returns map[int32][]int32 // what a function gives
 	made    map[int32]int32   // class or literal that a node is, by node
+	members map[int32]*members
+}
+
+// members of a class or literal.
+type members struct {
+	slots   map[string]int32 // by name, none where there are several
+	super   int32            // what it extends, or none
+	isClass bool
 }
 
 // instances relates calls of methods to the methods of classes and literals.
 func (j *Join) instances() {
 	g := j.Graph
-	m := &methods{Join: j, owner: j.owners(), returns: map[int32][]int32{}, made: map[int32]int32{}}
+	m := &methods{Join: j, owner: j.owners(), returns: map[int32][]int32{}, made: map[int32]int32{}, members: map[int32]*members{}}
 	for i := range g.Edges {
 		if e := &g.Edges[i]; e.Kind == Returns {
 			m.returns[e.To] = append(m.returns[e.To], e.From)
@@ -80,7 +88,7 @@ func (m *methods) find(n int32, depth int) int32 {
 		case Call:
 			return m.maker(n, depth)
 		case Function: // a class itself, of which a static method is called
-			if m.isClass(n) {
+			if m.of(n).isClass {
 				return n
 			}
 			return none
@@ -111,7 +119,7 @@ func (m *methods) maker(n int32, depth int) int32 {
 	if f == none {
 		return none
 	}
-	if m.isClass(f) {
+	if m.of(f).isClass {
 		return f
 	}
 	class := none
@@ -125,16 +133,30 @@ func (m *methods) maker(n int32, depth int) int32 {
 	return class
 }
 
-// isClass reports whether a function has methods of its own, or a class that it
-// extends.
-func (m *methods) isClass(f int32) bool {
-	found := false
-	m.slots(f, func(slot int32) {
+// of are the members of a class or literal. It is a class when it has methods of its
+// own, or a class that it extends.
+func (m *methods) of(class int32) *members {
+	if found, ok := m.members[class]; ok {
+		return found
+	}
+	out := &members{slots: map[string]int32{}, super: none}
+	m.slots(class, func(slot int32) {
+		label := m.Graph.Label(slot)
 		for _, from := range m.in.of(slot) {
-			found = found || Kind(m.Graph.Kinds[from]) == Function || m.Graph.Label(slot) == extends
+			out.isClass = out.isClass || Kind(m.Graph.Kinds[from]) == Function || label == extends
 		}
+		if label == extends {
+			out.super = slot
+			return
+		}
+		name := lastStep(label)
+		if _, several := out.slots[name]; several {
+			slot = none
+		}
+		out.slots[name] = slot
 	})
-	return found
+	m.members[class] = out
+	return out
 }
 
 // slots gives the properties of a class, and those of the prototype of a function.
@@ -164,23 +186,15 @@ const extends = "extends"
 
 // method of a class or literal, or of what it extends; or none.
 func (m *methods) method(class int32, name string, depth int) int32 {
-	found, super, several := none, none, false
-	m.slots(class, func(slot int32) {
-		switch label := m.Graph.Label(slot); {
-		case label == extends:
-			super = slot
-		case lastStep(label) == name:
-			several = several || found != none
-			found = slot
+	of := m.of(class)
+	if slot, ok := of.slots[name]; ok {
+		if slot == none {
+			return none
 		}
-	})
-	switch {
-	case several:
-		return none
-	case found != none:
-		return m.Function(found)
-	case super != none && depth < maxMakers:
-		if f := m.Function(super); f != none {
+		return m.Function(slot)
+	}
+	if of.super != none && depth < maxMakers {
+		if f := m.Function(of.super); f != none {
 			return m.method(f, name, depth+1)
 		}
 	}

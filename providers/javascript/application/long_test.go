@@ -1,0 +1,52 @@
+package application_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"rea/providers/javascript/application"
+	"rea/providers/javascript/tree"
+)
+
+// TestLong analyses programs of one kind of thing over and over. Each takes well under
+// a second, and minutes if anything were looked for in all of the others.
+func TestLong(t *testing.T) {
+	const many = 60_000
+	each := func(format string) string {
+		var b strings.Builder
+		for i := range many {
+			fmt.Fprintf(&b, format, i)
+		}
+		return b.String()
+	}
+	for name, src := range map[string]string{
+		"address of many parts":    `fetch("/a"` + strings.Repeat(`+b+"/c"`, many) + `)`,
+		"methods of a literal":     "var x={" + each("a%d:f,") + "};" + each("x.a%d();"),
+		"methods of a class":       "class A{" + each("a%d(){}") + "};const x=new A;" + each("x.a%d();"),
+		"instances of a class":     "class A{" + each("a%d(){}") + "};" + each("new A().a%d();"),
+		"names far inside":         strings.Repeat("function f(){", 2500) + each("x%[1]d;var y%[1]d;") + strings.Repeat("}", 2500),
+		"operators of two kinds":   "x=a" + strings.Repeat("+a*b-c", many),
+		"constants from constants": `const k="a";` + each(`const k%[1]d=k+"b";fetch(k%[1]d);`),
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "a.js")
+			if err := os.WriteFile(path, []byte(src), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			files, err := tree.Read(t.Context(), path, bounds)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := application.Analyze(t.Context(), files)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if out.Application.JavascriptFiles != 1 {
+				t.Error("the program was not read")
+			}
+		})
+	}
+}

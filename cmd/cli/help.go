@@ -213,7 +213,10 @@ func flagRow(arg *cli.Argument) [2]string {
 	if arg.Repeated {
 		help = join(help, "May be given several times.")
 	}
-	if arg.Type == cli.JSON {
+	switch {
+	case arg.Record:
+		help = join(help, "A record: @FILE with what --format json printed, @BUNDLE#ev_… for one of a bundle, JSON, or - for standard input.")
+	case arg.Type == cli.JSON:
 		help = join(help, "JSON, @file or -.")
 	}
 	if arg.Default != "" && arg.Default != "false" {

@@ -72,7 +72,7 @@ func requiredIn(t *ir.Tool, field *ir.Field) bool {
 type argument struct {
 	name, pointer, typ, help, fallback string
 	enum                               []string
-	required, repeated                 bool
+	required, repeated, record         bool
 }
 
 // arguments are the flags of one property: one, or for an object of fixed
@@ -80,12 +80,17 @@ type argument struct {
 func arguments(field *ir.Field, prefix, pointer string, required bool, depth int) []argument {
 	a := argument{name: prefix + kebab(field.JSON), pointer: pointer + "/" + field.JSON,
 		help: field.Doc, required: required}
-	if a.help == "" {
-		a.help = field.Type.Doc
-	}
 	t := field.Type
 	for t.Kind == ir.Nullable {
 		t = t.Elem
+	}
+	// References are to records of a connection, which a command has none of.
+	a.record = t.Name == "EvidenceInput" && t.Pkg == "model"
+	switch {
+	case a.record && a.help == t.Doc:
+		a.help = ""
+	case a.help == "" && !a.record:
+		a.help = field.Type.Doc
 	}
 	if t.Kind == ir.Struct && depth == 0 && len(t.Fields) > 0 {
 		var out []argument
@@ -155,6 +160,7 @@ func argumentList(args []argument) *jen.Statement {
 			d.texts("Enum", a.enum)
 			d.flag("Required", a.required)
 			d.flag("Repeated", a.repeated)
+			d.flag("Record", a.record)
 			g.Line().Add(d.inline())
 		}
 		g.Line()

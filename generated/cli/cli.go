@@ -37,4 +37,5 @@ type Argument struct {
 	Enum     []string
 	Required bool
 	Repeated bool // given several times it makes a list
+	Record   bool // it is a record of Evidence
 }

@@ -199,8 +199,8 @@ var commands = []Command{
 		Title:       "Compare two versions of an application",
 		Description: "Match the modules, files, endpoints, messages, exposed APIs, windows, imports and keys of two recorded applications, and say which were added, removed, changed, moved or are unchanged; what coverage leaves open is unknown.",
 		Flags: []Argument{
-			{Name: "left", Pointer: "/left", Type: JSON, Help: "A reference {\"kind\":\"retained-evidence\",\"evidence_id\":\"ev_…\"} to a record of this connection, or the complete record.", Required: true},
-			{Name: "right", Pointer: "/right", Type: JSON, Help: "A reference {\"kind\":\"retained-evidence\",\"evidence_id\":\"ev_…\"} to a record of this connection, or the complete record.", Required: true},
+			{Name: "left", Pointer: "/left", Type: JSON, Required: true, Record: true},
+			{Name: "right", Pointer: "/right", Type: JSON, Required: true, Record: true},
 			{Name: "kinds", Pointer: "/kinds", Type: String, Help: "Kinds of node to list; all when absent.", Enum: []string{"application", "package", "file", "electron-main", "electron-preload", "electron-renderer", "electron-utility", "javascript-asset", "javascript-module", "module-group", "external-module", "source-map", "source-module", "html-document", "browser-window", "context-bridge-api", "ipc-channel", "ipc-handler", "worker", "service-worker", "endpoint", "route", "storage", "feature-flag", "environment-variable", "native-addon", "native-binding", "child-process", "library", "unknown"}, Repeated: true},
 			{Name: "statuses", Pointer: "/statuses", Type: String, Help: "Statuses to list.", Enum: []string{"added", "removed", "changed", "moved", "unchanged", "ambiguous", "contradiction", "unknown"}, Repeated: true},
 			{Name: "include-unchanged", Pointer: "/include_unchanged", Type: Boolean, Help: "List what is unchanged too.", Default: `false`},
@@ -218,8 +218,8 @@ var commands = []Command{
 		Title:       "Compare two artifacts",
 		Description: "Compare two inspect_artifact records: occurrences added, removed, changed, moved, unchanged, contradictory or unknown; what a record does not list is never taken as absent.",
 		Flags: []Argument{
-			{Name: "left", Pointer: "/left", Type: JSON, Help: "A reference {\"kind\":\"retained-evidence\",\"evidence_id\":\"ev_…\"} to a record of this connection, or the complete record.", Required: true},
-			{Name: "right", Pointer: "/right", Type: JSON, Help: "A reference {\"kind\":\"retained-evidence\",\"evidence_id\":\"ev_…\"} to a record of this connection, or the complete record.", Required: true},
+			{Name: "left", Pointer: "/left", Type: JSON, Required: true, Record: true},
+			{Name: "right", Pointer: "/right", Type: JSON, Required: true, Record: true},
 			{Name: "include-unchanged", Pointer: "/include_unchanged", Type: Boolean, Help: "List unchanged occurrences too.", Default: `false`},
 			{Name: "offset", Pointer: "/offset", Type: Integer, Help: "Rows to skip.", Default: `0`},
 			{Name: "limit", Pointer: "/limit", Type: Integer, Help: "Rows to return.", Default: `200`},
@@ -250,8 +250,8 @@ var commands = []Command{
 		Title:       "Compare two functions",
 		Description: "Compare two analyze_function records (of one binary or of two versions) dimension by dimension; truncated facts stay unknown.",
 		Flags: []Argument{
-			{Name: "left", Pointer: "/left", Type: JSON, Help: "A reference {\"kind\":\"retained-evidence\",\"evidence_id\":\"ev_…\"} to a record of this connection, or the complete record.", Required: true},
-			{Name: "right", Pointer: "/right", Type: JSON, Help: "A reference {\"kind\":\"retained-evidence\",\"evidence_id\":\"ev_…\"} to a record of this connection, or the complete record.", Required: true},
+			{Name: "left", Pointer: "/left", Type: JSON, Required: true, Record: true},
+			{Name: "right", Pointer: "/right", Type: JSON, Required: true, Record: true},
 			{Name: "offset", Pointer: "/offset", Type: Integer, Help: "Rows to skip.", Default: `0`},
 			{Name: "limit", Pointer: "/limit", Type: Integer, Help: "Rows to return.", Default: `100`},
 		},
@@ -263,8 +263,8 @@ var commands = []Command{
 		Title:       "Compare the shapes of exports",
 		Description: "Compare what modules of two recorded applications export and what it looks like: parameters, results, members of classes and objects, constants. One export, one module, or all matched modules.",
 		Flags: []Argument{
-			{Name: "left", Pointer: "/left", Type: JSON, Help: "A reference {\"kind\":\"retained-evidence\",\"evidence_id\":\"ev_…\"} to a record of this connection, or the complete record.", Required: true},
-			{Name: "right", Pointer: "/right", Type: JSON, Help: "A reference {\"kind\":\"retained-evidence\",\"evidence_id\":\"ev_…\"} to a record of this connection, or the complete record.", Required: true},
+			{Name: "left", Pointer: "/left", Type: JSON, Required: true, Record: true},
+			{Name: "right", Pointer: "/right", Type: JSON, Required: true, Record: true},
 			{Name: "left-module-path", Pointer: "/left_module_path", Type: String, Help: "Path, label or node id of a module; all matched modules when absent."},
 			{Name: "right-module-path", Pointer: "/right_module_path", Type: String, Help: "The module that the left one was matched with when absent."},
 			{Name: "left-export-name", Pointer: "/left_export_name", Type: String, Help: "All exports when absent."},
@@ -280,8 +280,8 @@ var commands = []Command{
 		Title:       "Compare sources to a bundle",
 		Description: "Find each file of a historical source tree (import_reference_source) in a recorded application: unchanged, modified, removed, split, merged, duplicated or unknown, with scored candidates.",
 		Flags: []Argument{
-			{Name: "application", Pointer: "/application", Type: JSON, Help: "A reference {\"kind\":\"retained-evidence\",\"evidence_id\":\"ev_…\"} to a record of this connection, or the complete record.", Required: true},
-			{Name: "reference", Pointer: "/reference", Type: JSON, Help: "A reference {\"kind\":\"retained-evidence\",\"evidence_id\":\"ev_…\"} to a record of this connection, or the complete record.", Required: true},
+			{Name: "application", Pointer: "/application", Type: JSON, Required: true, Record: true},
+			{Name: "reference", Pointer: "/reference", Type: JSON, Required: true, Record: true},
 			{Name: "statuses", Pointer: "/statuses", Type: String, Help: "Statuses to list; all when absent.", Enum: []string{"unchanged", "modified", "removed", "split", "merged", "duplicated", "unknown"}, Repeated: true},
 			{Name: "max-candidates", Pointer: "/max_candidates", Type: Integer, Help: "Candidates to list of one file.", Default: `20`},
 			{Name: "offset", Pointer: "/offset", Type: Integer, Help: "Rows to skip.", Default: `0`},
@@ -559,7 +559,7 @@ var commands = []Command{
 		Title:       "View of a recorded analysis",
 		Description: "Show a summary, one part or one page of a recorded inspect_binary_layout, analyze_javascript_application or analyze_function result, without running anything again.",
 		Flags: []Argument{
-			{Name: "analysis", Pointer: "/analysis", Type: JSON, Help: "A reference {\"kind\":\"retained-evidence\",\"evidence_id\":\"ev_…\"} to a record of this connection, or the complete record.", Required: true},
+			{Name: "analysis", Pointer: "/analysis", Type: JSON, Required: true, Record: true},
 			{Name: "view", Pointer: "/view", Type: String, Help: "Part to show.", Default: `"summary"`, Enum: []string{"summary", "segments", "sections", "section", "symbols", "symbol", "imports", "exports", "relocations", "mitigations", "linkage", "procedure", "pseudocode", "assembly", "basic_blocks", "comments", "callers", "callees", "incoming_references", "outgoing_references", "unresolved_calls", "referenced_strings", "referenced_names", "native_api", "modules", "module"}},
 			{Name: "name", Pointer: "/name", Type: String, Help: "Section, symbol or module that the view selects."},
 			{Name: "node-id", Pointer: "/node_id", Type: String, Help: "Exact module when its path is ambiguous."},
@@ -1170,7 +1170,7 @@ var commands = []Command{
 		Title:       "Trace a feature",
 		Description: "Cut out of a recorded application what implements a feature. From a channel, endpoint, API, export, stored key, native export, text or other seed to the functions that use it, what they do and call, and what runs them, across processes; with paths, authorities and handoffs to native tools.",
 		Flags: []Argument{
-			{Name: "application", Pointer: "/application", Type: JSON, Help: "A reference {\"kind\":\"retained-evidence\",\"evidence_id\":\"ev_…\"} to a record of this connection, or the complete record.", Required: true},
+			{Name: "application", Pointer: "/application", Type: JSON, Required: true, Record: true},
 			{Name: "seed-kind", Pointer: "/seed/kind", Type: String, Help: "What the value names; string looks at every name, label and recorded property, and at texts and functions of the code. An api may be named with its member: notes.open.", Enum: []string{"node-id", "module", "string", "endpoint", "route", "channel", "api", "export", "native-export", "storage", "environment", "process", "window", "package"}, Required: true},
 			{Name: "seed-value", Pointer: "/seed/value", Type: String, Required: true},
 			{Name: "seed-match", Pointer: "/seed/match", Type: String, Help: "exact also takes the last parts of a path.", Default: `"exact"`, Enum: []string{"exact", "contains", "regex"}},
@@ -1250,7 +1250,7 @@ var commands = []Command{
 		Title:       "Trace values and calls",
 		Description: "From a function, variable, call, export, channel, endpoint or other seed of a recorded application, follow where values go or come from, who runs what, or what owns it: steps with places and confidence, by pages.",
 		Flags: []Argument{
-			{Name: "application", Pointer: "/application", Type: JSON, Help: "A reference {\"kind\":\"retained-evidence\",\"evidence_id\":\"ev_…\"} to a record of this connection, or the complete record.", Required: true},
+			{Name: "application", Pointer: "/application", Type: JSON, Required: true, Record: true},
 			{Name: "seed-kind", Pointer: "/seed/kind", Type: String, Help: "What the value names; string looks at every label.", Enum: []string{"node-id", "module", "function", "binding", "property", "call", "literal", "export", "string", "channel", "endpoint", "environment", "storage", "route", "api", "process", "window"}, Required: true},
 			{Name: "seed-value", Pointer: "/seed/value", Type: String, Required: true},
 			{Name: "seed-match", Pointer: "/seed/match", Type: String, Help: "exact also takes the last steps of a.b.c.", Default: `"exact"`, Enum: []string{"exact", "contains", "regex"}},

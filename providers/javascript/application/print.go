@@ -16,6 +16,8 @@ func (u *unit) printParts(p *bundle.File, roles map[scope.BindingID]bundle.Role)
 		case parse.Name, parse.String, parse.Chunk, parse.Regex, parse.Ident:
 			part := 1 + u.nest.Innermost(p.Nodes[i].Start)
 			fingerprint.Feature(&sets[part], p.File, p.Scopes, r, p.Kind(p.Parents[r]))
+		case parse.ExportDecl, parse.ExportDef:
+			fingerprint.Exported(&sets[1+u.nest.Innermost(p.Nodes[i].Start)], p.File, r)
 		}
 	}
 	normal := fingerprint.NewNormalizer(p.File, p.Scopes)

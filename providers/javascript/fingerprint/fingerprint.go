@@ -187,6 +187,46 @@ func Feature(s *Set, f *parse.File, t *scope.Table, r parse.Ref, parent parse.Ki
 	}
 }
 
+// Exported adds the names that an export statement gives to what it declares, which
+// are those of export {a as b}: minifiers write the one for the other.
+func Exported(s *Set, f *parse.File, r parse.Ref) {
+	switch f.Kind(r) {
+	case parse.ExportDef:
+		s.add('n', "default")
+	case parse.ExportDecl:
+		switch d := f.First(r); f.Kind(d) {
+		case parse.FuncDecl, parse.ClassDecl:
+			s.pattern(f, f.First(d), 0)
+		case parse.VarDecl:
+			for k := f.First(d); k != 0; k = f.Next(k) {
+				s.pattern(f, f.First(k), 0)
+			}
+		}
+	}
+}
+
+// pattern adds the names that a pattern declares.
+func (s *Set) pattern(f *parse.File, r parse.Ref, depth int) {
+	switch f.Kind(r) {
+	case parse.Ident:
+		if name := f.NameOf(r); len(name) >= 2 {
+			s.add('n', name)
+		}
+	case parse.AssignPattern, parse.Rest:
+		if depth < 64 {
+			s.pattern(f, f.First(r), depth+1)
+		}
+	case parse.Property:
+		if depth < 64 {
+			s.pattern(f, f.Kid(r, 1), depth+1)
+		}
+	case parse.ArrayPattern, parse.ObjectPattern:
+		for k := f.First(r); k != 0 && depth < 64; k = f.Next(k) {
+			s.pattern(f, k, depth+1)
+		}
+	}
+}
+
 // text adds a string. Names and strings are one: a["b"] is a.b. Strings that
 // minifiers make or drop are left out.
 func text(s *Set, v string) {

@@ -25,6 +25,7 @@ func printOf(t *testing.T, src string) print {
 	var set fingerprint.Set
 	for i := range f.Nodes {
 		fingerprint.Feature(&set, f, table, parse.Ref(i), f.Kind(parents[i]))
+		fingerprint.Exported(&set, f, parse.Ref(i))
 	}
 	normal := fingerprint.NewNormalizer(f, table).Code(f.First(f.Root), parse.Span{End: uint32(len(src))}, nil)
 	return print{set.Digest(), set.Sketch(), normal}
@@ -130,5 +131,13 @@ func TestNormalFormIgnoresNamesAndLayout(t *testing.T) {
 				t.Errorf("same = %v", same)
 			}
 		})
+	}
+}
+
+func TestExportsWrittenOtherwiseHaveTheSameFeatures(t *testing.T) {
+	written := printOf(t, `import {toDate} from "./toDate.js"; export function getMinutes(date, options) { return toDate(date, options?.in).getMinutes(); } export const {unit, list: [first]} = toDate.parts; export default getMinutes;`)
+	listed := printOf(t, `import{toDate as n}from"./toDate.js";function o(t,e){return n(t,e?.in).getMinutes()}const{unit:u,list:[f]}=n.parts;var i=o;export{i as default,o as getMinutes,u as unit,f as first};`)
+	if written.features == "" || written.features != listed.features {
+		t.Error("exports in a list and with their declarations have other features")
 	}
 }

@@ -158,12 +158,9 @@ func (e *Engine) stringItem(p *program.Program, s *program.String) model.StringI
 	item := model.StringItem{Address: model.Address(s.Addr), ByteLength: int64(s.Len), Encoding: encodings[s.Encoding]}
 	item.Value, item.ValueTruncated = shorten(p, *s, longestText)
 	if s.Section >= 0 && int(s.Section) < len(e.im.Sections) {
-		name := e.im.Sections[s.Section].Name
-		item.Section = &name
+		item.Section = &e.im.Sections[s.Section].Name
 	}
-	for range p.RefsTo(s.Addr, s.Addr+max(1, uint64(s.Len))) {
-		item.Uses++
-	}
+	item.Uses = int64(p.CountRefsTo(s.Addr, s.Addr+max(1, uint64(s.Len))))
 	return item
 }
 

@@ -130,6 +130,16 @@ func (p *Program) RefsTo(lo, hi uint64) iter.Seq[Ref] {
 	}
 }
 
+// CountRefsTo is the number of references to [lo, hi).
+func (p *Program) CountRefsTo(lo, hi uint64) int {
+	i := sort.Search(len(p.refsByTo), func(i int) bool { return p.Refs[p.refsByTo[i]].To >= lo })
+	j := i
+	for j < len(p.refsByTo) && p.Refs[p.refsByTo[j]].To < hi {
+		j++
+	}
+	return j - i
+}
+
 // TablesAt returns the jump tables of the indirect jump at addr, by their
 // addresses: more than one where paths of different tables share the jump.
 func (p *Program) TablesAt(addr uint64) []Table {

@@ -61,8 +61,12 @@ func (s *splitter) bundle(b *Bundle) {
 			continue
 		}
 		stretches := s.stretches(s.unitsIn(m), i, m.Source)
-		if len(stretches) == 1 && m.Path == "" {
-			m.Path = s.paths[stretches[0].source]
+		if len(stretches) > 0 && !slices.ContainsFunc(stretches, func(t stretch) bool { return t.source != stretches[0].source }) {
+			if m.Path == "" {
+				m.Path = s.paths[stretches[0].source]
+			}
+			out = append(out, *m)
+			continue
 		}
 		parts := s.modules(stretches)
 		if len(parts) > 1 {

@@ -265,6 +265,9 @@ func (s *splitter) stretches(units []parse.Ref, owner int, in parse.Span) (list 
 // source of a unit: that of the name it declares, assigns or calls, or of most of
 // what it does itself and not in functions, or else of what comes first.
 func (s *splitter) source(r parse.Ref, places []Place, owner int) int32 {
+	if s.nest.Innermost(s.span(r).Start) != owner { // it is a module of its own
+		return -1
+	}
 	name := s.head(r)
 	inner := s.functionsIn(r)
 	first, best := int32(-1), int32(-1)

@@ -61,7 +61,7 @@ func TestSplit(t *testing.T) {
 		{"a_region_without_its_comment", "// ../a.js\nvar @0a=1;var @1b=2;\n// ../d.js\nvar @3d=a;\n// ../c.js\nvar @2c=3;", []string{
 			"a.js: var a=1;", "b.js: var b=2;", "../d.js: \nvar d=a;\n ← a.js", "../c.js: \nvar c=3;",
 		}},
-		{"one_source_in_pieces", `var h=(c,m)=>()=>(m||c((m={exports:{}}).exports,m),m.exports),x=h((e,m)=>{@0var a=1;"x";@0m.exports=a}),y=h((e,m)=>{@1m.exports=x()});`, []string{
+		{"one_source_in_pieces", `var h=(c,m)=>()=>(m||c((m={exports:{}}).exports,m),m.exports),x=h((e,m)=>{@0var a=1;"x";@0m.exports=a});@1var y=h((e,m)=>{@1m.exports=x()});`, []string{
 			`a.js: var a=1;"x";m.exports=a`, "b.js: m.exports=x() ← x",
 		}},
 		{"nothing_to_say", `var a=1;var b=2;`, nil},

@@ -28,10 +28,20 @@ type delivery struct{ from, to *operation }
 
 func (o *operation) handles() bool { return o.kind == "listen" || o.kind == "handle" }
 
-// answers reports whether a handler gets what a sender sends.
-func (o *operation) answers(sender *operation) bool {
-	return o.direction == sender.direction && (o.kind == "handle") == (sender.kind == "invoke")
+// A side is the operations of a channel that do the same.
+type side struct{ direction, kind string }
+
+func (o *operation) side() side { return side{o.direction, o.kind} }
+
+// others are those that an operation sends to, or hears from.
+func (s side) others() side {
+	kinds := map[string]string{"invoke": "handle", "handle": "invoke", "send": "listen", "listen": "send"}
+	return side{s.direction, kinds[s.kind]}
 }
+
+// maxDeliveries bounds the pairs of senders and handlers of a channel that are related
+// one by one.
+const maxDeliveries = 10_000
 
 func (a *analysis) collectMessage(file int, from int64, f *facts.Fact) {
 	o := operation{name: f.Exact, from: from, at: a.location(file, f.At), via: f.Via, dynamic: f.Dynamic, inferred: f.Inferred, order: len(a.operations)}
@@ -127,15 +137,16 @@ func (a *analysis) drawChannel(id, name, direction string, operations []*operati
 	how := nameSource(false, why, "")
 	node := a.b.Node(model.ApplicationNodeKindIpcChannel, graph.Local(id), name, a.b.From(how), nil,
 		graph.Properties{"direction": direction, "senders": senders, "handlers": handlers})
-	overall := ""
+	sides := map[side][]*operation{}
 	for _, o := range operations {
-		var others []*operation
-		for _, other := range operations {
-			if o.handles() && o.answers(other) && !other.handles() || other.handles() && other.answers(o) && !o.handles() {
-				others = append(others, other)
-			}
-		}
-		if !o.handles() {
+		sides[o.side()] = append(sides[o.side()], o)
+	}
+	overall, missing := "", 0
+	for _, o := range operations {
+		others := sides[o.side().others()]
+		if pairs := len(sides[o.side()]) * len(others); !o.handles() && pairs > maxDeliveries {
+			missing += len(others)
+		} else if !o.handles() {
 			for _, other := range others {
 				a.deliveries = append(a.deliveries, delivery{o, other})
 			}
@@ -144,7 +155,7 @@ func (a *analysis) drawChannel(id, name, direction string, operations []*operati
 		switch {
 		case o.handles() && len(others) > 0:
 			pairing = paired
-			if rivals(o, operations) {
+			if len(sides[o.side()]) > 1 {
 				pairing = ambiguous
 			}
 		case len(others) == 1:
@@ -159,16 +170,12 @@ func (a *analysis) drawChannel(id, name, direction string, operations []*operati
 		a.joinChannel(o, node, nameSource(false, o.inferred, ""), pairing)
 	}
 	a.b.Set(node, "pairing", overall)
+	if missing > 0 {
+		a.b.Gap("deliveries on the channel "+name, int64(missing), "it has too many senders and handlers to relate each with each")
+	}
 	if overall == unpaired && dynamicHandlers > 0 {
 		a.b.Set(node, "dynamic_handlers", dynamicHandlers)
 	}
-}
-
-// rivals reports whether another handler answers the same messages.
-func rivals(o *operation, operations []*operation) bool {
-	return slices.ContainsFunc(operations, func(other *operation) bool {
-		return other != o && other.handles() && other.kind == o.kind && other.direction == o.direction
-	})
 }
 
 // rank orders pairings by how much they say.

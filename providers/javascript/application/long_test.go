@@ -27,6 +27,7 @@ func TestLong(t *testing.T) {
 		"methods of a literal":     "var x={" + each("a%d:f,") + "};" + each("x.a%d();"),
 		"methods of a class":       "class A{" + each("a%d(){}") + "};const x=new A;" + each("x.a%d();"),
 		"instances of a class":     "class A{" + each("a%d(){}") + "};" + each("new A().a%d();"),
+		"callbacks of many names":  "function f(" + each("p%d,") + "q){};" + strings.Repeat(`x.on("a",f);`, many),
 		"senders to one channel":   `const {ipcMain:m,ipcRenderer:r}=require("electron");` + strings.Repeat(`m.on("c",f);r.send("c");`, many/10),
 		"names far inside":         strings.Repeat("function f(){", 2500) + each("x%[1]d;var y%[1]d;") + strings.Repeat("}", 2500),
 		"operators of two kinds":   "x=a" + strings.Repeat("+a*b-c", many),

@@ -204,6 +204,9 @@ func (e *extractor) callback(r parse.Ref) int32 {
 	return none
 }
 
+// maxReceived bounds the parameters that what runs a function is related to.
+const maxReceived = 64
+
 // receives relates what runs a callback to its parameters: what an event brings
 // and what a promise gives comes in there.
 func (e *extractor) receives(r parse.Ref, from int32) {
@@ -211,7 +214,8 @@ func (e *extractor) receives(r parse.Ref, from int32) {
 	if !e.Kind(function).IsFunction() {
 		return
 	}
-	for k := e.First(e.Kid(function, 1)); k != 0; k = e.Next(k) {
+	left := maxReceived
+	for k := e.First(e.Kid(function, 1)); k != 0 && left > 0; k, left = e.Next(k), left-1 {
 		e.bound(k, func(ident parse.Ref) { e.edge(Passes, from, e.binding(e.Scopes.Of[ident])) }, 8)
 	}
 }

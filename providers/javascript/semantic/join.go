@@ -355,7 +355,8 @@ func (j *Join) Runs(calls []int32) {
 // Receive relates what runs a function to its parameters: which of what is given
 // becomes which of them is not told apart.
 func (j *Join) Receive(from, f int32) {
-	for _, p := range j.parameters(f) {
+	list := j.parameters(f)
+	for _, p := range list[:min(len(list), maxReceived)] {
 		j.Add(Passes, from, p)
 	}
 }

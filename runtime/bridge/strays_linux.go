@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -68,7 +70,9 @@ func strays(want []byte, born uint64) (found, starting int) {
 		if err != nil {
 			continue
 		}
-		if carries(environment(pid), want) && !errors.Is(unix.PidfdSendSignal(handle, unix.SIGKILL, nil, 0), unix.ESRCH) {
+		if !carries(environment(pid), want) {
+			starting++ // it ended, or has begun to run another program meanwhile
+		} else if !errors.Is(unix.PidfdSendSignal(handle, unix.SIGKILL, nil, 0), unix.ESRCH) {
 			found++
 		}
 		unix.Close(handle)
@@ -77,14 +81,30 @@ func strays(want []byte, born uint64) (found, starting int) {
 }
 
 // environment of a process; nil when it cannot be read. A process that has ended
-// and was not reaped has none any more.
+// and was not reaped has none any more. Of one that begins to run another program
+// between two reads only the first is seen, so that one read must hold what is
+// usual.
 func environment(pid int) []byte {
-	env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+	f, err := os.Open(fmt.Sprintf("/proc/%d/environ", pid))
 	if err != nil {
 		return nil
 	}
-	return env
+	defer f.Close()
+	env := make([]byte, 0, usualEnvironment)
+	for {
+		n, err := f.Read(env[len(env):cap(env)])
+		env = env[:len(env)+n]
+		switch {
+		case err == io.EOF || n == 0 && err == nil:
+			return env
+		case err != nil:
+			return nil
+		}
+		env = slices.Grow(env, 1)
+	}
 }
+
+const usualEnvironment = 128 << 10
 
 func carries(env, want []byte) bool {
 	for entry := range bytes.SplitSeq(env, []byte{0}) {

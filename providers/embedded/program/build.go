@@ -254,7 +254,7 @@ func (r *recovery) finishSites(s *refScanner, o *output) {
 		from := r.sp.addr(x.off)
 		if x.jump {
 			if t := r.tables[x.off]; t != nil {
-				if !t.bounded {
+				if !t.ended() {
 					o.unresolved = append(o.unresolved, Unresolved{from, UnboundedTable})
 				}
 				continue
@@ -481,7 +481,7 @@ func (r *recovery) putTable(p *Program, t *table) {
 	if len(t.targets) == 0 {
 		return
 	}
-	out := Table{Jump: r.sp.addr(t.jump), Addr: t.addr, EntrySize: t.entry, Signed: t.signed, Base: t.base, Scale: t.scale, IndexAddr: t.indexAddr, Bounded: t.bounded, Targets: make([]uint64, len(t.targets))}
+	out := Table{Jump: r.sp.addr(t.jump), Addr: t.addr, EntrySize: t.entry, Signed: t.signed, Base: t.base, Scale: t.scale, IndexAddr: t.indexAddr, Bounded: t.ended(), Targets: make([]uint64, len(t.targets))}
 	if t.indexAddr != 0 {
 		out.IndexCount = t.indexLen
 	}

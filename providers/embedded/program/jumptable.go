@@ -174,6 +174,10 @@ func (s *shape) limit(p *path, code *space) bool {
 		}
 	}
 	if t := idx.t[0].term; best < 0 && idx.c == 0 && (t.kind == termMask || t.kind == termShr) {
+		if t.kind == termMask && t.imm == 1<<8-1 && s.t.indexAddr == 0 { // a byte, of which not every value need have an entry
+			s.t.most = 1 << 8
+			return false
+		}
 		best, s.masked = t.imm, true
 	}
 	if shift < 0 && zeroExtended(s.index) { // compared before the lowest case was taken off: what is below it was ruled out before

@@ -374,15 +374,14 @@ func (r *recovery) own() error {
 		if tired && len(walked) > 0 {
 			continue
 		}
+		r.inferNoReturn(walked)
 		if fresh := r.callees(walked); len(fresh) > 0 {
 			r.settle(fresh)
 			r.effort.Add(int64(r.sp.size/roundShare) + int64(len(r.funcs)))
 			if err := r.d.run(r.ctx, r.workers, fresh); err != nil {
 				return err
 			}
-			continue
 		}
-		r.inferNoReturn(walked)
 	}
 }
 

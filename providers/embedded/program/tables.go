@@ -66,11 +66,13 @@ func (r *recovery) readTable(tf *tableFinder, f *fn, s *shape) *table {
 	if t.count == 0 || !t.bounded && t.count < 2 || r.ofFunctions(tf, f, &t) {
 		return nil
 	}
-	if t.count == t.most { // every value of the index has an entry
-		t.bounded, t.complete = true, true
-	}
 	return &t
 }
+
+// ended says whether it is known where t ends: a bound says so, or every value
+// of the index has an entry. The latter is no bound: it holds only until a table
+// becomes known that begins before.
+func (t *table) ended() bool { return t.bounded || t.most > 0 && t.count == t.most }
 
 // ofFunctions says whether the table that a jump of f reads holds pointers to
 // functions, so that the jump is a tail call: absolute addresses, of which none

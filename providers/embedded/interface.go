@@ -44,7 +44,10 @@ func (e *Engine) fromCode(ctx context.Context, p *program.Program, i int, b *eng
 		return false, err
 	}
 	e.describeConvention(p, i, l, sig, api)
-	e.listParameters(l, sig, api)
+	named := e.listDeclared(p.Functions[i].Name, l, sig, api)
+	if !named {
+		e.listParameters(l, sig, api)
+	}
 	b.Locals = append(b.Locals, api.Parameters...)
 	for _, v := range sig.Frame {
 		at := fmt.Sprintf("entry_sp-0x%x", -v.Offset)
@@ -56,7 +59,7 @@ func (e *Engine) fromCode(ctx context.Context, p *program.Program, i int, b *eng
 		b.Locals = append(b.Locals, model.LocalVariable{Name: fmt.Sprintf("var_%x", -v.Offset), Location: &at, Source: inferred})
 	}
 	e.describeResult(l, sig, api)
-	e.sayLimits(l, sig, api)
+	e.sayLimits(l, sig, named, api)
 	api.Limitations = append(api.Limitations, x.f.Notes...)
 	return true, nil
 }
@@ -112,7 +115,7 @@ func (e *Engine) describeResult(l *lower.Program, sig *signature.Signature, api 
 	}
 }
 
-func (e *Engine) sayLimits(l *lower.Program, sig *signature.Signature, api *model.NativeAPIAvailable) {
+func (e *Engine) sayLimits(l *lower.Program, sig *signature.Signature, named bool, api *model.NativeAPIAvailable) {
 	say := func(format string, args ...any) {
 		api.Limitations = append(api.Limitations, fmt.Sprintf(format, args...))
 	}
@@ -120,10 +123,14 @@ func (e *Engine) sayLimits(l *lower.Program, sig *signature.Signature, api *mode
 	if strings.HasPrefix(l.Convention.Name, "Go") {
 		what = "each is one register or one word of the stack: a string takes two, a slice three, an interface two"
 	}
-	say("%s", "parameters are those whose values are used by the function or functions that it hands them to, or that its callers provide; others do not show; "+what)
-	say("types are known only where a library function takes or makes the value")
-	if sig.Callers > 0 {
-		say("the function does not use the last %d of the parameters in registers; its callers provide them", sig.Callers)
+	if named {
+		say("the number and the types of the parameters are those that the mangled name spells, their registers those of the platform's convention")
+	} else {
+		say("%s", "parameters are those whose values are used by the function or functions that it hands them to, or that its callers provide; others do not show; "+what)
+		say("types are known only where a library function takes or makes the value")
+		if sig.Callers > 0 {
+			say("the function does not use the last %d of the parameters in registers; its callers provide them", sig.Callers)
+		}
 	}
 	if sig.Variadic {
 		say("the function takes a variable number of arguments")

@@ -14,6 +14,7 @@ import (
 var verdicts = []string{"removed", "added", "changed", "modified", "moved", "split", "merged", "duplicated", "contradiction", "ambiguous", "unknown", "unchanged"}
 
 type changeSide struct {
+	NodeID   string `json:"node_id"`
 	Label    *string
 	Path     *string
 	Location *place
@@ -50,7 +51,7 @@ type versions struct {
 		}
 		Match struct {
 			Basis, Confidence string
-			Candidates        []changeSide
+			Candidates        []string // ids of nodes
 		}
 		Reason *string
 	}
@@ -67,6 +68,14 @@ func (w *writer) versions(v *versions) {
 	w.fact("old", v.Left.SHA256)
 	w.fact("new", v.Right.SHA256)
 	w.verdictTable(v.ByKind)
+	known := map[string]string{} // names by node
+	for i := range v.Items {
+		for _, side := range []*changeSide{v.Items[i].Left, v.Items[i].Right} {
+			if side != nil {
+				known[side.NodeID] = side.name(v.Items[i].Kind)
+			}
+		}
+	}
 	for _, status := range verdicts {
 		var rows [][]string
 		for i := range v.Items {
@@ -100,8 +109,12 @@ func (w *writer) versions(v *versions) {
 			}
 			if n := len(it.Match.Candidates); n > 0 {
 				var list []string
-				for i := range it.Match.Candidates {
-					list = append(list, it.Match.Candidates[i].name(it.Kind))
+				for _, id := range it.Match.Candidates {
+					name := known[id]
+					if name == "" { // it stands on another page
+						name = id[:min(16, len(id))] + "…"
+					}
+					list = append(list, name)
 				}
 				what = append(what, "may be "+few(list, 3))
 			}
@@ -167,15 +180,36 @@ func (w *writer) verdictTable(byKind map[string]map[string]int) {
 
 // value is a JSON value in few words.
 func value(v json.RawMessage) string {
-	var s string
-	switch {
-	case len(v) == 0 || string(v) == "null":
+	var x any
+	if len(v) == 0 || json.Unmarshal(v, &x) != nil || x == nil {
 		return "none"
-	case json.Unmarshal(v, &s) == nil:
-	default:
-		s = strings.NewReplacer(`"`, "", ",", ", ", ":", ": ").Replace(string(v))
 	}
-	return terminal.Truncate(s, maxValue)
+	return terminal.Truncate(plain(x), maxValue)
+}
+
+// plain writes a JSON value for reading: texts as they are.
+func plain(v any) string {
+	var parts []string
+	switch v := v.(type) {
+	case string:
+		return v
+	case []any:
+		for _, x := range v {
+			parts = append(parts, plain(x))
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	case map[string]any:
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			parts = append(parts, k+": "+plain(v[k]))
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	default:
+		b, err := json.Marshal(v)
+		if err != nil {
+			return fmt.Sprint(v)
+		}
+		return string(b)
+	}
 }
 
 // maxValue bounds a value that stands in a line with others.

@@ -27,7 +27,7 @@ func TestFinding_is_safe(t *testing.T) {
 		"trace_javascript_semantics": `{"application":` + app + `,"seed":{"kind":"api","value":"` + evil + `"},"direction":"forward","seed_matches":[{"place":` + code + `}],
 			"nodes":[{"place":` + code + `}],"unknowns":[{"place":` + code + `,"reason":"` + evil + `"}],"goals":[],"page":{"offset":0,"size":1,"total":2,"next_cursor":"jsc_1"}}`,
 		"compare_application_versions": `{"left":` + app + `,"right":` + app + `,"summary":{"changed":1},"by_kind":{"endpoint":{"changed":1}},"coverage":{"left":` + reasons + `,"right":` + reasons + `},
-			"total":1,"items":[{"kind":"endpoint","status":"changed","left":` + side + `,"right":` + side + `,"changes":[{"name":"` + evil + `","left":"` + evil + `","right":{"a":"` + evil + `"}}],"match":{"candidates":[` + side + `]},"reason":"` + evil + `"}]}`,
+			"total":1,"items":[{"kind":"endpoint","status":"changed","left":` + side + `,"right":` + side + `,"changes":[{"name":"` + evil + `","left":"` + evil + `","right":{"a":"` + evil + `"}}],"match":{"candidates":["jan_` + evil + `","jan_1"]},"reason":"` + evil + `"}]}`,
 		"compare_source_to_bundle": `{"application":` + app + `,"reference":` + app + `,"summary":{"unknown":1},"coverage":{"application":` + reasons + `},"total":1,
 			"items":[{"source_path":"` + evil + `","status":"unknown","confidence":"low","candidates":[{"kind":"file","label":"` + evil + `","score":3}],"reason":"` + evil + `"}]}`,
 		"compare_javascript_export_shapes": `{"left":` + app + `,"right":` + app + `,"summary":{"changed":1,"exports":1,"modules":1},"coverage":{"left":` + reasons + `,"right":` + reasons + `},"total":1,

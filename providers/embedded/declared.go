@@ -197,7 +197,7 @@ func (e *Engine) listDeclared(raw string, l *lower.Program, sig *signature.Signa
 	add := func(name, typ string, float bool, source string) {
 		var location string
 		if float {
-			location = fmt.Sprintf("register v%d", v)
+			location = "register " + e.registerName(c.Floats[v])
 			v++
 		} else {
 			location = "register " + e.registerName(c.Ints[n])

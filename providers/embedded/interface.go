@@ -78,8 +78,8 @@ func (e *Engine) listParameters(l *lower.Program, sig *signature.Signature, api 
 	for _, r := range sig.Hidden {
 		add("register "+e.registerName(r), "")
 	}
-	for k := range sig.Floats {
-		add(fmt.Sprintf("register v%d", k), "floating-point or vector")
+	for _, r := range l.Convention.Floats[:sig.Floats] {
+		add("register "+e.registerName(r), "floating-point or vector")
 	}
 	for k := range sig.Stack {
 		off := int64(k)*l.Convention.Word + l.Convention.Shadow
@@ -90,7 +90,15 @@ func (e *Engine) listParameters(l *lower.Program, sig *signature.Signature, api 
 	}
 }
 
-func (e *Engine) registerName(r int) string { return e.dec.(ssa.Lifter).Arch().Register[r].Name }
+// registerName is the name that manuals of calling conventions use: xmm0 for
+// the vector register that x86 code knows by several widths.
+func (e *Engine) registerName(r int) string {
+	name := e.dec.(ssa.Lifter).Arch().Register[r].Name
+	if n, ok := strings.CutPrefix(name, "v"); ok && e.im.Arch != object.ARM64 {
+		return "xmm" + n
+	}
+	return name
+}
 
 // describeResult says what the function leaves for its caller.
 func (e *Engine) describeResult(l *lower.Program, sig *signature.Signature, api *model.NativeAPIAvailable) {

@@ -18,7 +18,7 @@ func Clean(text string) string {
 // with a scheme, after "//" with credentials, as paths, and as the end of one that
 // begins with "?" or "&". All else is as it was.
 func Text(text string) string {
-	if !strings.ContainsAny(text, "?&#") && !strings.Contains(text, "//") {
+	if !strings.ContainsAny(text, "?&#\\,") && !strings.Contains(text, "/") {
 		return text
 	}
 	c := cutter{text: text}
@@ -91,6 +91,10 @@ func (c *cutter) tokens() {
 		c.address(lead, len(c.text))
 		return
 	}
+	if n := payload(c.text); n > 0 && !strings.ContainsAny(c.text[lead:n], " \t\r\n") {
+		c.address(lead, len(c.text))
+		return
+	}
 	for i := 0; i < len(c.text); {
 		if ends(c.text[i]) {
 			i++
@@ -122,6 +126,10 @@ func digit(b byte) bool { return b >= '0' && b <= '9' }
 func (c *cutter) token(start, end int) {
 	text := c.text[start:end]
 	if at := strings.Index(text, "//"); at >= 0 && (at == 0 || strings.Contains(text, "://")) {
+		c.address(start, end)
+		return
+	}
+	if payload(text) > 0 || strings.Contains(text, ":") && special(text) > 0 {
 		c.address(start, end)
 		return
 	}
@@ -174,6 +182,10 @@ func pair(s string) bool {
 // last "@".
 func (c *cutter) address(start, end int) {
 	text := c.text[start:end]
+	if n := payload(text); n > 0 {
+		c.cut(start+n, end)
+		return
+	}
 	at := 0
 	if i := strings.Index(text, "://"); i >= 0 && scheme(strings.TrimLeft(text[:i], " \t\r\n([{,=")) {
 		at = i + 3
@@ -181,6 +193,8 @@ func (c *cutter) address(start, end int) {
 		at = i + 3
 	} else if strings.HasPrefix(strings.TrimLeft(text, " "), "//") {
 		at = strings.Index(text, "//") + 2
+	} else if n := special(text); n > 0 {
+		at = n
 	}
 	if at > 0 {
 		for at < len(text) && (text[at] == '/' || text[at] == '\\') { // browsers take any number of them
@@ -194,7 +208,7 @@ func (c *cutter) address(start, end int) {
 	}
 	for i := at; i < query; { // parameters in the path
 		next := query
-		if j := strings.IndexAny(text[i:query], ";/"); j >= 0 {
+		if j := strings.IndexAny(text[i:query], ";/\\"); j >= 0 {
 			next = i + j
 		}
 		if i > at && text[i-1] == ';' {
@@ -211,6 +225,39 @@ func (c *cutter) address(start, end int) {
 	default:
 		c.query(start+query+1, end)
 	}
+}
+
+// special is how much of a text are the scheme of a special URL and what stands
+// before its authority where that isn't two slashes: in them "\" is "/" too, and any
+// number of both, 0 where the text is none such.
+func special(text string) int {
+	trimmed := strings.TrimLeft(text, " \t\r\n")
+	lead := len(text) - len(trimmed)
+	if strings.HasPrefix(trimmed, `\\`) || strings.HasPrefix(trimmed, `\/`) || strings.HasPrefix(trimmed, `/\`) {
+		return lead + 2
+	}
+	colon := strings.IndexByte(trimmed, ':')
+	if colon < 2 || colon > 5 || colon+1 == len(trimmed) || trimmed[colon+1] != '/' && trimmed[colon+1] != '\\' {
+		return 0
+	}
+	switch strings.ToLower(trimmed[:colon]) {
+	case "http", "https", "ws", "wss", "ftp":
+		return lead + colon + 2
+	}
+	return 0
+}
+
+// payload is where the data of a data URL begin, 0 for all else.
+func payload(text string) int {
+	trimmed := strings.TrimLeft(text, " \t\r\n")
+	if len(trimmed) < 5 || !strings.EqualFold(trimmed[:5], "data:") {
+		return 0
+	}
+	lead := len(text) - len(trimmed)
+	if comma := strings.IndexByte(trimmed, ','); comma >= 0 {
+		return lead + comma + 1
+	}
+	return 0
 }
 
 // authority cuts credentials, and gives where the host begins.

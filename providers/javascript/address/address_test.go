@@ -37,8 +37,16 @@ func TestText(t *testing.T) {
 		{"--proxy=http://u:S@h:1/ next", "--proxy=http://h:1/ next"},
 		{"report-uri https://h/r?key=S; default-src 'self'", "report-uri https://h/r?key=; default-src 'self'"},
 		{`<a href="https://u:S@h/?x=S">see #1?</a>`, `<a href="https://h/?x=">see #1?</a>`},
+		{`HTTPS:\\u:S@h\p?q=S`, `HTTPS:\\h\p?q=`},
+		{`https:\/u:S@h/p;a=S\q`, `https:\/h/p;a=\q`},
+		{`https:/u:S@h/p`, `https:/h/p`},
+		{`wss:\u:S@h`, `wss:\h`},
+		{"data:text/plain,S", "data:text/plain,"},
+		{"DATA:text/plain;base64,S//S?S", "DATA:text/plain;base64,"},
+		{" data:,S S", " data:,"},
 
 		// No addresses.
+		{`C:\a\b@c`, `C:\a\b@c`}, {`\d+:\w@`, `\d+:\w@`}, {"a, b", "a, b"}, {"data: one, two", "data: one, two"},
 		{"#root", "#root"}, {"a[href='#x']", "a[href='#x']"}, {"Really? Yes & no = maybe #1", "Really? Yes & no = maybe #1"},
 		{"/users/:id?", "/users/:id?"}, {"/:lang?/docs", "/:lang?/docs"}, {"^/(a|b)?c#d", "^/(a|b)?c#d"}, {"(?<name>a=b)", "(?<name>a=b)"},
 		{"// a comment", "// a comment"}, {"save#now", "save#now"}, {"a && b", "a && b"}, {"x@y.example", "x@y.example"}, {"", ""},

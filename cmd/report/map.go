@@ -60,8 +60,12 @@ func (m *mapWriter) place(location *int64) string {
 
 // users are the places from which a node is reached by some relations.
 func (m *mapWriter) users(i int, relations ...model.ApplicationRelation) []string {
+	return m.usersBy(m.to[i], relations...)
+}
+
+func (m *mapWriter) usersBy(edges []int, relations ...model.ApplicationRelation) []string {
 	var out []string
-	for _, e := range m.to[i] {
+	for _, e := range edges {
 		if !slices.Contains(relations, m.edge(e).Relation) {
 			continue
 		}
@@ -243,22 +247,53 @@ func options(v jsontext.Value) string {
 	return strings.Join(names, ", ")
 }
 
+// Electron keeps what answers invoke apart from what listens to send: one channel
+// is two where it has both.
+var registries = []struct {
+	sent    model.ApplicationRelation
+	handled string // operation of handlers
+}{
+	{model.ApplicationRelationInvokes, "handle"},
+	{model.ApplicationRelationSends, "listen"},
+}
+
 func (m *mapWriter) messages() {
 	var rows [][]string
 	for _, i := range m.of(model.ApplicationNodeKindIpcChannel) {
-		p := m.node(i).Properties
-		senders := m.users(i, model.ApplicationRelationSends, model.ApplicationRelationInvokes)
-		handlers := m.users(i, model.ApplicationRelationHandles)
-		from, to := few(senders, 2), few(handlers, 2)
-		rows = append(rows, []string{m.label(i), property(p, "direction"), property(p, "pairing"), cmp.Or(from, "?") + " → " + cmp.Or(to, "?")})
+		for _, registry := range registries {
+			var edges []int
+			pairing := ""
+			for _, e := range m.to[i] {
+				edge := m.edge(e)
+				if edge.Relation != registry.sent && (edge.Relation != model.ApplicationRelationHandles || property(m.node(int(edge.From)).Properties, "operation") != registry.handled) {
+					continue
+				}
+				edges = append(edges, e)
+				if p := property(edge.Properties, "pairing"); pairing == "" || slices.Index(pairings, p) > slices.Index(pairings, pairing) {
+					pairing = p
+				}
+			}
+			if len(edges) == 0 {
+				continue
+			}
+			from, to := few(m.usersBy(edges, registry.sent), 2), few(m.usersBy(edges, model.ApplicationRelationHandles), 2)
+			rows = append(rows, []string{m.label(i), property(m.node(i).Properties, "direction"), pairing, cmp.Or(from, "?") + " → " + cmp.Or(to, "?")})
+		}
 	}
 	m.list("Messages", []bool{false, false, false, false}, rows)
 }
 
+// pairings of messages, those that say the most last.
+var pairings = []string{"dynamic", "unpaired", "paired", "ambiguous"}
+
 func (m *mapWriter) bridges() {
 	var rows [][]string
 	for _, i := range m.of(model.ApplicationNodeKindContextBridgeAPI) {
-		rows = append(rows, []string{m.label(i), few(m.users(i, model.ApplicationRelationExposes), 2), property(m.node(i).Properties, "members")})
+		members := property(m.node(i).Properties, "members")
+		if property(m.node(i).Properties, "members_complete") == "false" {
+			members = strings.TrimPrefix(members+", others known at run time", ", ")
+		}
+		rows = append(rows, []string{m.label(i), few(m.users(i, model.ApplicationRelationExposes), 2), members})
 	}
 	m.wrapped("APIs exposed to pages", []bool{false, false, false}, rows)
 }

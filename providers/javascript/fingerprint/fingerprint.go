@@ -383,22 +383,33 @@ func (w *Normalizer) node(r parse.Ref, depth int) {
 		w.text('n', w.f.NameOf(r))
 		return
 	case parse.String:
-		w.text('s', w.f.StringValue(r))
+		w.text('s', w.f.StringUnits(r))
 		return
 	case parse.Number:
 		v, ok := w.f.NumberKey(r)
 		if !ok {
 			v = w.f.Text(r)
 		}
-		w.text('#', v)
+		if strings.HasSuffix(w.f.Text(r), "n") {
+			w.text('b', v)
+		} else {
+			w.text('#', v)
+		}
 		return
 	case parse.Regex, parse.JSXText:
 		w.text('r', w.f.Text(r))
 		return
 	case parse.Chunk:
-		w.text('t', w.f.ChunkValue(r))
+		w.text('t', w.f.ChunkUnits(r))
 		return
+	case parse.ExprStmt:
+		if w.undirected(n.First()) {
+			w.put(0xfe, 0)
+		}
+	case parse.Dot, parse.Index:
+		w.chainEnd(n)
 	case parse.Call:
+		w.chainEnd(n)
 		if callee := n.First(); w.f.Kind(callee) == parse.Ident && w.require != nil && w.require(w.t.Of[callee]) {
 			w.put('R', 0)
 			return
@@ -414,9 +425,58 @@ func (w *Normalizer) node(r parse.Ref, depth int) {
 		return
 	}
 	for k := n.First(); k != 0; k = w.f.Next(k) {
+		if n.Kind == parse.Tagged && w.f.Kind(k) == parse.Template && k != n.First() {
+			w.raw(k, depth+1)
+			continue
+		}
 		w.node(k, depth+1)
 	}
 	w.put(0xff, 0)
+}
+
+// raw writes a template as its tag sees it: with its texts as written.
+func (w *Normalizer) raw(template parse.Ref, depth int) {
+	w.put(byte(parse.Template), 0)
+	for k := w.f.First(template); k != 0; k = w.f.Next(k) {
+		if w.f.Kind(k) == parse.Chunk {
+			w.text('t', w.f.Text(k))
+		} else {
+			w.node(k, depth+1)
+		}
+	}
+	w.put(0xff, 0)
+}
+
+// chainEnd marks the parentheses that end an optional chain before a link:
+// (a?.b).c throws where a?.b.c is undefined.
+func (w *Normalizer) chainEnd(link *parse.Node) {
+	r := link.First()
+	if link.Flags&parse.Optional != 0 || w.f.At(r).Flags&parse.Paren == 0 {
+		return
+	}
+	for {
+		n := w.f.At(r)
+		switch n.Kind {
+		case parse.Dot, parse.Index, parse.Call:
+		default:
+			return
+		}
+		if n.Flags&parse.Optional != 0 {
+			w.put(0xfe, 0)
+			return
+		}
+		if r = n.First(); w.f.At(r).Flags&parse.Paren != 0 {
+			return
+		}
+	}
+}
+
+// undirected reports whether an expression is a string that is no directive wherever
+// it stands, since it is in parentheses or spells "use strict" with escapes.
+func (w *Normalizer) undirected(r parse.Ref) bool {
+	n := w.f.At(r)
+	return n.Kind == parse.String && (n.Flags&parse.Paren != 0 ||
+		n.End-n.Start != uint32(len(`"use strict"`)) && w.f.StringValue(r) == "use strict")
 }
 
 func (w *Normalizer) ident(r parse.Ref) {

@@ -18,7 +18,30 @@ func (f *File) StringValue(r Ref) string {
 	if n.Flags&Escaped == 0 && strings.IndexByte(text, '\\') < 0 {
 		return text
 	}
-	return unescape(text)
+	return unescape(text, false)
+}
+
+// StringUnits is the value of a String in WTF-8: as StringValue, but lone surrogates
+// keep their three bytes. Strings of the same UTF-16 code units give the same bytes.
+func (f *File) StringUnits(r Ref) string {
+	n := f.At(r)
+	if n.End < n.Start+2 {
+		return ""
+	}
+	text := f.Src[n.Start+1 : n.End-1]
+	if n.Flags&Escaped == 0 && strings.IndexByte(text, '\\') < 0 {
+		return text
+	}
+	return unescape(text, true)
+}
+
+// ChunkUnits is the cooked value of a Chunk, in WTF-8 as that of StringUnits.
+func (f *File) ChunkUnits(r Ref) string {
+	text := f.Text(r)
+	if strings.IndexByte(text, '\\') < 0 {
+		return text
+	}
+	return unescape(text, true)
 }
 
 // ChunkValue is the cooked value of a Chunk.
@@ -27,10 +50,12 @@ func (f *File) ChunkValue(r Ref) string {
 	if strings.IndexByte(text, '\\') < 0 {
 		return text
 	}
-	return unescape(text)
+	return unescape(text, false)
 }
 
-func unescape(s string) string {
+// unescape resolves escapes. Lone surrogates stay, in WTF-8, where surrogates says so,
+// else become U+FFFD.
+func unescape(s string, surrogates bool) string {
 	var b strings.Builder
 	b.Grow(len(s))
 	for i := 0; i < len(s); {
@@ -68,7 +93,7 @@ func unescape(s string) string {
 				i += 2
 			}
 		case 'u':
-			i += unicodeValue(&b, s[i-1:]) - 2
+			i += unicodeValue(&b, s[i-1:], surrogates) - 2
 		case '0', '1', '2', '3', '4', '5', '6', '7':
 			v, n := 0, 0
 			for n < 3 && i+n < len(s) && s[i+n] >= '0' && s[i+n] <= '7' && v*8+int(s[i+n]-'0') < 256 {
@@ -91,7 +116,7 @@ func unescape(s string) string {
 
 // unicodeValue writes the character of the escape at the start of s, joining
 // surrogates, and gives the bytes it takes.
-func unicodeValue(b *strings.Builder, s string) int {
+func unicodeValue(b *strings.Builder, s string, surrogates bool) int {
 	r, n := unicodeEscape(s)
 	if n == 0 {
 		return 2
@@ -101,6 +126,10 @@ func unicodeValue(b *strings.Builder, s string) int {
 			r = 0x10000 + (r-0xd800)<<10 + (low - 0xdc00)
 			n += m
 		}
+	}
+	if surrogates && r >= 0xd800 && r < 0xe000 {
+		b.Write([]byte{0xe0 | byte(r>>12), 0x80 | byte(r>>6)&0x3f, 0x80 | byte(r)&0x3f})
+		return n
 	}
 	b.WriteRune(r)
 	return n

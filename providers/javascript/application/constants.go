@@ -165,7 +165,7 @@ func (s *settling) loads(from place, r *facts.Reference) []place {
 		if !ok || i.Unknown {
 			continue
 		}
-		found := s.resolver.Resolve(s.tree.Files[from.file].Path, i.Specifier, resolve.How{Require: i.Kind == facts.Require || i.Kind == facts.Resolve})
+		found := s.resolver.Resolve(s.asker(from.file, i.Kind == facts.Require || i.Kind == facts.Resolve), i.Specifier, resolve.How{Require: i.Kind == facts.Require || i.Kind == facts.Resolve})
 		to, ok := s.byPath[found.Path]
 		if !ok || s.units[to] == nil {
 			continue

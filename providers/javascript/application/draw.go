@@ -242,7 +242,7 @@ func (a *analysis) drawImport(file int, from int64, i *facts.Import) {
 		a.b.Edge(from, to, model.ApplicationRelationImports, a.b.From(source), at, p)
 		return
 	}
-	r := a.resolver.Resolve(a.tree.Files[file].Path, i.Specifier, resolve.How{Require: i.Kind == facts.Require || i.Kind == facts.Resolve})
+	r := a.resolver.Resolve(a.asker(file, i.Kind == facts.Require || i.Kind == facts.Resolve), i.Specifier, resolve.How{Require: i.Kind == facts.Require || i.Kind == facts.Resolve})
 	switch {
 	case r.Path != "":
 		a.checkData(a.byPath[r.Path])

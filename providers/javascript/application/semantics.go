@@ -74,7 +74,7 @@ func (s *joining) target(part int, at uint32, specifier string, in int) (semanti
 		}
 		return semantic.Target{Part: s.index[to.file], Module: to.part}, true
 	}
-	r := s.resolver.Resolve(s.tree.Files[file].Path, specifier, resolve.How{Require: in == semantic.ByRequire})
+	r := s.resolver.Resolve(s.asker(file, in == semantic.ByRequire), specifier, resolve.How{Require: in == semantic.ByRequire})
 	if r.Path == "" {
 		return semantic.Target{}, false
 	}

@@ -164,16 +164,8 @@ func (e *extractor) wrappers() {
 	if len(list) == 0 {
 		return
 	}
-	for i := range e.out.Exports {
-		x := &e.out.Exports[i]
-		if x.Value == 0 || x.Name == others {
-			continue
-		}
-		path := []string{x.Name}
-		if x.Name == "module.exports" {
-			path = []string{}
-		}
-		value := e.function(x.Value)
+	for path, given := range e.exportedValues {
+		value := e.function(given)
 		for _, w := range list {
 			switch {
 			case w.Export != nil:

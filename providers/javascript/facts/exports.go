@@ -122,5 +122,23 @@ func (e *extractor) described(descriptor parse.Ref) parse.Ref {
 	if value := e.Names.Member(descriptor, "value"); value != 0 {
 		return value
 	}
-	return e.returned(e.Names.Member(descriptor, "get"))
+	return e.Names.Returned(e.Names.Member(descriptor, "get"))
+}
+
+// exportedValues yields what is exported by name, with the members of the module that
+// lead to it: none where it is the module.
+func (e *extractor) exportedValues(yield func(path []string, value parse.Ref) bool) {
+	for i := range e.out.Exports {
+		x := &e.out.Exports[i]
+		if x.Value == 0 || x.Name == others {
+			continue
+		}
+		path := []string{x.Name}
+		if x.Name == "module.exports" {
+			path = []string{}
+		}
+		if !yield(path, x.Value) {
+			return
+		}
+	}
 }

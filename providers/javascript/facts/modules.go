@@ -170,12 +170,12 @@ func (e *extractor) getters(r parse.Ref) {
 		for k := f.First(r); k != 0; k = f.Next(k) {
 			if f.Kind(k) == parse.Property {
 				if name, ok := f.KeyOf(f.First(k), f.At(k).Flags&parse.Computed != 0); ok {
-					e.export(name, k, e.returned(f.Kid(k, 1)))
+					e.export(name, k, e.Names.Returned(f.Kid(k, 1)))
 				}
 			}
 		}
 	case parse.String:
-		e.export(f.StringValue(r), r, e.returned(f.Next(r)))
+		e.export(f.StringValue(r), r, e.Names.Returned(f.Next(r)))
 	case parse.Array:
 		for k := f.First(r); k != 0; k = f.Next(k) {
 			name, value := k, f.Next(k)
@@ -186,27 +186,11 @@ func (e *extractor) getters(r parse.Ref) {
 				k = f.Next(value)
 				value = k
 			} else {
-				value = e.returned(value)
+				value = e.Names.Returned(value)
 			}
 			e.export(f.StringValue(name), name, value)
 		}
 	}
-}
-
-// returned is the expression that a getter gives, or 0.
-func (e *extractor) returned(r parse.Ref) parse.Ref {
-	f := e.f
-	if !f.Kind(r).IsFunction() {
-		return 0
-	}
-	body := f.Kid(r, 2)
-	if f.Kind(body) != parse.Block {
-		return body
-	}
-	if first := f.First(body); f.Kind(first) == parse.Return {
-		return f.First(first)
-	}
-	return 0
 }
 
 func (e *extractor) require(r, specifier parse.Ref, kind ImportKind) {

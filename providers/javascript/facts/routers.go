@@ -276,18 +276,10 @@ func (e *extractor) exportRouters() {
 	if len(e.out.Routers) == 0 {
 		return
 	}
-	for i := range e.out.Exports {
-		x := &e.out.Exports[i]
-		if x.Value == 0 || x.Name == others {
-			continue
-		}
-		path := []string{x.Name}
-		if x.Name == "module.exports" {
-			path = []string{}
-		}
-		value := e.function(x.Value)
+	for path, given := range e.exportedValues {
+		value := e.function(given)
 		for k := range e.out.Routers {
-			if r := &e.out.Routers[k]; r.Export == nil && (value == r.holder || e.sameVariable(x.Value, r.holder)) {
+			if r := &e.out.Routers[k]; r.Export == nil && (value == r.holder || e.sameVariable(given, r.holder)) {
 				r.Export = path
 			}
 		}

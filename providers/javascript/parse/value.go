@@ -9,48 +9,31 @@ import (
 )
 
 // StringValue is the value of a String. Lone surrogates become U+FFFD.
-func (f *File) StringValue(r Ref) string {
-	n := f.At(r)
-	if n.End < n.Start+2 {
-		return ""
-	}
-	text := f.Src[n.Start+1 : n.End-1]
-	if n.Flags&Escaped == 0 && strings.IndexByte(text, '\\') < 0 {
-		return text
-	}
-	return unescape(text, false)
-}
+func (f *File) StringValue(r Ref) string { return f.stringValue(r, false) }
 
 // StringUnits is the value of a String in WTF-8: as StringValue, but lone surrogates
 // keep their three bytes. Strings of the same UTF-16 code units give the same bytes.
-func (f *File) StringUnits(r Ref) string {
+func (f *File) StringUnits(r Ref) string { return f.stringValue(r, true) }
+
+func (f *File) stringValue(r Ref, surrogates bool) string {
 	n := f.At(r)
 	if n.End < n.Start+2 {
 		return ""
 	}
-	text := f.Src[n.Start+1 : n.End-1]
-	if n.Flags&Escaped == 0 && strings.IndexByte(text, '\\') < 0 {
-		return text
-	}
-	return unescape(text, true)
-}
-
-// ChunkUnits is the cooked value of a Chunk, in WTF-8 as that of StringUnits.
-func (f *File) ChunkUnits(r Ref) string {
-	text := f.Text(r)
-	if strings.IndexByte(text, '\\') < 0 {
-		return text
-	}
-	return unescape(text, true)
+	return value(f.Src[n.Start+1:n.End-1], surrogates)
 }
 
 // ChunkValue is the cooked value of a Chunk.
-func (f *File) ChunkValue(r Ref) string {
-	text := f.Text(r)
+func (f *File) ChunkValue(r Ref) string { return value(f.Text(r), false) }
+
+// ChunkUnits is the cooked value of a Chunk, in WTF-8 as that of StringUnits.
+func (f *File) ChunkUnits(r Ref) string { return value(f.Text(r), true) }
+
+func value(text string, surrogates bool) string {
 	if strings.IndexByte(text, '\\') < 0 {
 		return text
 	}
-	return unescape(text, false)
+	return unescape(text, surrogates)
 }
 
 // unescape resolves escapes. Lone surrogates stay, in WTF-8, where surrogates says so,

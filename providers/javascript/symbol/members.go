@@ -137,13 +137,13 @@ func (n *Namer) keyGiven(target parse.Ref) (string, bool) {
 
 func (n *Namer) valueGiven(target parse.Ref) parse.Ref {
 	if n.f.Kind(target) == parse.Property {
-		return n.returned(n.f.Kid(target, 1))
+		return n.Returned(n.f.Kid(target, 1))
 	}
 	return n.f.Next(target)
 }
 
-// returned is the expression that a getter gives, or 0.
-func (n *Namer) returned(r parse.Ref) parse.Ref {
+// Returned is the expression that a getter gives, or 0.
+func (n *Namer) Returned(r parse.Ref) parse.Ref {
 	f := n.f
 	if !f.Kind(r).IsFunction() {
 		return 0
@@ -247,7 +247,7 @@ func (n *Namer) property(r parse.Ref, name string, hops int) parse.Ref {
 			return n.property(f.Kid(r, 1), name, hops-1)
 		}
 		if arg := f.Kid(r, 1); f.Kind(arg) == parse.Object && f.Kind(f.First(r)) == parse.Ident && n.defines(f.First(r)) { // a = __export({b: () => c})
-			return n.returned(n.Member(arg, name))
+			return n.Returned(n.Member(arg, name))
 		}
 	case parse.Class, parse.ClassDecl:
 		for k := f.First(r); k != 0; k = f.Next(k) {

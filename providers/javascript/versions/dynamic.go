@@ -44,7 +44,7 @@ func (j *judge) mayBe(i int, own, other *side) string {
 	if other.veiled[kind] {
 		return "has others of its kind whose names are only known when the program runs"
 	}
-	if len(j.patterns(i, own, other)) > 0 {
+	if j.patterns(i, own, other).some() {
 		return "has an address of which parts are only known when the program runs, or this is one: they may be the same"
 	}
 	if kind == model.ApplicationNodeKindUnknown {

@@ -18,21 +18,20 @@ type judge struct {
 	// the files that hold them are judged.
 	modules map[int]Item
 	// alone are the kinds of which a side has nodes without a match.
-	alone map[*side]map[model.ApplicationNodeKind]bool
-	// endpoints of a side.
-	endpoints map[*side][]int
-	groups    [2]bool // a side has groups that took in or gave away modules
+	alone     map[*side]map[model.ApplicationNodeKind]bool
+	endpoints map[*side]*endpoints
+	fitting   map[*side]map[int]*fitting // what patterns found so far
+	fits      int                        // addresses held against patterns so far
+	groups    [2]bool                    // a side has groups that took in or gave away modules
 }
 
 func newJudge(m *matcher) *judge {
-	j := &judge{m: m, modules: map[int]Item{}, alone: map[*side]map[model.ApplicationNodeKind]bool{}, endpoints: map[*side][]int{}}
+	j := &judge{m: m, modules: map[int]Item{}, alone: map[*side]map[model.ApplicationNodeKind]bool{}, endpoints: map[*side]*endpoints{}, fitting: map[*side]map[int]*fitting{}}
 	for n, s := range []*side{m.l, m.r} {
 		j.known[n] = map[string][]int{}
 		j.alone[s] = map[model.ApplicationNodeKind]bool{}
+		j.endpoints[s], j.fitting[s] = endpointsOf(s), map[int]*fitting{}
 		for i := range s.pair {
-			if s.node(i).Kind == model.ApplicationNodeKindEndpoint && s.label(i) != "" {
-				j.endpoints[s] = append(j.endpoints[s], i)
-			}
 			if s.pair[i] >= 0 || !s.compared(i) {
 				continue
 			}
@@ -125,7 +124,8 @@ func (j *judge) lone(i int, own, other *side) Item {
 	case len(it.Candidates) > 0:
 		it.Status, it.Reason = Ambiguous, "several could be it"
 	default:
-		it.Candidates = j.patterns(i, own, other)
+		like := j.patterns(i, own, other)
+		it.Candidates, it.Omitted = like.list, like.omitted
 		if reason := cmp.Or(unseen(i, own, other, groups), j.mayBe(i, own, other)); reason != "" {
 			it.Status, it.Reason = Unknown, side+" "+reason
 		}

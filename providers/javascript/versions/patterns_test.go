@@ -1,6 +1,10 @@
 package versions
 
-import "testing"
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
 
 // An endpoint is not gone from a version that has a pattern which may be it.
 func TestEndpointsThatMayBePatterns(t *testing.T) {
@@ -34,5 +38,39 @@ func TestEndpointsThatMayBePatterns(t *testing.T) {
 		if !found {
 			t.Errorf("%s to %s: nothing became of it", tt.old, tt.recent)
 		}
+	}
+}
+
+// Candidates that are not listed are counted, and many addresses with the same
+// begin are held against many patterns within a bound.
+func TestManyPatterns(t *testing.T) {
+	const most, shared = 1100, 3000
+	var old, recent strings.Builder
+	fmt.Fprintf(&old, "fetch('https://h.example/%s');", strings.Repeat("a", most))
+	for i := range most {
+		fmt.Fprintf(&recent, "fetch(`https://h.example/%s${C[%d]}`);", strings.Repeat("a", i), i)
+	}
+	for i := range shared {
+		fmt.Fprintf(&old, "fetch('https://g.example/x/%d');", i)
+		fmt.Fprintf(&recent, "fetch(`https://g.example/${C.x}/y%d`);", i)
+	}
+	left, right := analyzed(t, folder(t, map[string]string{"m.js": old.String()})), analyzed(t, folder(t, map[string]string{"m.js": recent.String()}))
+	c, err := Compare(t.Context(), left, right)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed, omitted, removed := 0, 0, 0
+	for i := range c.Items {
+		it := &c.Items[i]
+		switch {
+		case it.Left < 0 || left.Graph.Nodes[it.Left].Kind != "endpoint":
+		case it.Status == Removed:
+			removed++
+		default:
+			listed, omitted = listed+len(it.Candidates), omitted+it.Omitted
+		}
+	}
+	if listed != maxCandidates || omitted != most-maxCandidates || removed != shared {
+		t.Errorf("%d candidates are listed and %d omitted, %d endpoints removed; want %d, %d and %d", listed, omitted, removed, maxCandidates, most-maxCandidates, shared)
 	}
 }

@@ -48,12 +48,13 @@ func strays(want []byte, born uint64) (found, starting int) {
 	if err != nil {
 		return 0, 0
 	}
+	room := make([]byte, 0, usualEnvironment)
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())
 		if err != nil || pid == os.Getpid() {
 			continue
 		}
-		switch env := environment(pid); {
+		switch env := environment(pid, room); {
 		case env == nil:
 			continue
 		case len(env) == 0:
@@ -70,7 +71,7 @@ func strays(want []byte, born uint64) (found, starting int) {
 		if err != nil {
 			continue
 		}
-		if !carries(environment(pid), want) {
+		if !carries(environment(pid, room), want) {
 			starting++ // it ended, or has begun to run another program meanwhile
 		} else if !errors.Is(unix.PidfdSendSignal(handle, unix.SIGKILL, nil, 0), unix.ESRCH) {
 			found++
@@ -83,14 +84,14 @@ func strays(want []byte, born uint64) (found, starting int) {
 // environment of a process; nil when it cannot be read. A process that has ended
 // and was not reaped has none any more. Of one that begins to run another program
 // between two reads only the first is seen, so that one read must hold what is
-// usual.
-func environment(pid int) []byte {
+// usual: room is where it goes.
+func environment(pid int, room []byte) []byte {
 	f, err := os.Open(fmt.Sprintf("/proc/%d/environ", pid))
 	if err != nil {
 		return nil
 	}
 	defer f.Close()
-	env := make([]byte, 0, usualEnvironment)
+	env := room[:0]
 	for {
 		n, err := f.Read(env[len(env):cap(env)])
 		env = env[:len(env)+n]

@@ -10,8 +10,9 @@ import (
 
 func carrying(root string) (pids []string) {
 	entries, _ := os.ReadDir("/proc")
+	room := make([]byte, 0, usualEnvironment)
 	for _, e := range entries {
-		if pid, err := strconv.Atoi(e.Name()); err == nil && carries(environment(pid), []byte(RootVariable+"="+root)) {
+		if pid, err := strconv.Atoi(e.Name()); err == nil && carries(environment(pid, room), []byte(RootVariable+"="+root)) {
 			pids = append(pids, e.Name())
 		}
 	}

@@ -27,7 +27,7 @@ type walkBudget struct {
 
 func (b *walkBudget) spent() bool { return b.used.Load() > b.limit }
 
-// walkAll walks functions. When they come to more than the budget allows it
+// walkAll walks functions and judges whether they return. When they come to more than the budget allows it
 // takes their blocks back, splits what they share and says so; whether it does
 // depends on the sum alone, not on the order of the walks.
 func (r *recovery) walkAll(walked []*fn) (crowded bool, err error) {
@@ -41,8 +41,12 @@ func (r *recovery) walkAll(walked []*fn) (crowded bool, err error) {
 			r.effort.Add(f.cost)
 		}
 	})
-	if err != nil || !r.budget.spent() {
+	if err != nil {
 		return false, err
+	}
+	if !r.budget.spent() {
+		r.inferNoReturn(slices.Clone(walked))
+		return false, nil
 	}
 	for _, f := range walked {
 		r.forget(f)

@@ -326,3 +326,38 @@ func TestShortStrings(t *testing.T) {
 		}
 	}
 }
+
+// TestSwitchesOverBytes: that an index is a byte says how far it reaches, not that
+// each of its 256 values has an entry. The source has nine cases in 32 functions.
+func TestSwitchesOverBytes(t *testing.T) {
+	for _, c := range []struct {
+		cc    string
+		flags []string
+	}{
+		{"clang", []string{"--target=aarch64-linux-gnu", "-nostdlib", "-fuse-ld=lld"}},
+		{"clang", []string{"-nostdlib", "-fuse-ld=lld"}},
+		{"gcc", []string{"-nostdlib"}}, // that for AArch64 makes comparisons of them
+	} {
+		t.Run(c.cc+c.flags[0], func(t *testing.T) {
+			p, _ := compile(t, c.cc, "bytes.c", append(append([]string{"-O2", "-shared", "-fPIC", "-Wl,-s"}, noUnwind...), c.flags...)...)
+			if len(p.Tables) != 32 {
+				t.Fatalf("%d tables, want 32", len(p.Tables))
+			}
+			long := 0
+			for i := range p.Tables {
+				switch n := len(p.Tables[i].Targets); {
+				case n < 9:
+					t.Errorf("the table at %#x has %d entries, the source 9", p.Tables[i].Addr, n)
+				case n > 9:
+					long++
+				}
+			}
+			if long > 1 { // after the last table comes what happens to come
+				t.Errorf("%d tables have more than 9 entries", long)
+			}
+			if n := count(p, OverlappingCode) + count(p, UndecodableCode); n > 0 {
+				t.Errorf("%d places of invented code", n)
+			}
+		})
+	}
+}

@@ -1,6 +1,7 @@
 package program
 
 import (
+	"iter"
 	"slices"
 	"strings"
 
@@ -191,15 +192,9 @@ func (r *recovery) endingCalls() (bool, error) {
 		return false, err
 	}
 	ends := slices.Concat(found...)
-	slices.Sort(ends)
 	changed := r.framesFollow()
-	for lo := 0; lo < len(ends); {
-		hi := lo
-		for hi < len(ends) && ends[hi] == ends[lo] {
-			hi++
-		}
-		n, f := hi-lo, r.byEntry[ends[lo]]
-		lo = hi
+	for target, n := range counted(ends) {
+		f := r.byEntry[target]
 		if n < leastEnds || f == nil || f.noReturn || f.returns || r.resumed[f.entry] || len(f.indirect) == 0 {
 			continue
 		}
@@ -223,6 +218,23 @@ func (r *recovery) endingCalls() (bool, error) {
 		}
 	}
 	return changed, nil
+}
+
+// counted yields each of the offsets once, in order, and how often it is listed.
+func counted(offs []uint32) iter.Seq2[uint32, int] {
+	slices.Sort(offs)
+	return func(yield func(uint32, int) bool) {
+		for len(offs) > 0 {
+			n := 1
+			for n < len(offs) && offs[n] == offs[0] {
+				n++
+			}
+			if !yield(offs[0], n) {
+				return
+			}
+			offs = offs[n:]
+		}
+	}
 }
 
 // leastFrames is how many calls must stand before what opens a frame for the
@@ -256,15 +268,9 @@ func (r *recovery) framesFollow() bool {
 		}
 	})
 	ends := slices.Concat(got...)
-	slices.Sort(ends)
 	changed := false
-	for lo := 0; lo < len(ends); {
-		hi := lo
-		for hi < len(ends) && ends[hi] == ends[lo] {
-			hi++
-		}
-		n, f := hi-lo, r.byEntry[ends[lo]]
-		lo = hi
+	for target, n := range counted(ends) {
+		f := r.byEntry[target]
 		if n < leastFrames || f == nil || f.noReturn || r.resumed[f.entry] || r.calledMore(f.entry, n*framesShare) {
 			continue
 		}

@@ -374,7 +374,6 @@ func (r *recovery) own() error {
 		if tired && len(walked) > 0 {
 			continue
 		}
-		r.inferNoReturn(walked)
 		if fresh := r.callees(walked); len(fresh) > 0 {
 			r.settle(fresh)
 			r.effort.Add(int64(r.sp.size/roundShare) + int64(len(r.funcs)))

@@ -27,10 +27,11 @@ type T interface {
 	Skipf(format string, args ...any)
 }
 
-// Suite runs every check of an engine, each by run. open opens the ELF file at
+// Suite runs every check of an engine, each by run. Of an ability that the engine
+// does not state, named by unstated, the check is that it refuses. open opens the ELF file at
 // path, without analyst names, and sees to it that the engine is closed when t
 // is done.
-func Suite(t T, run func(name string, check func(T)), open func(t T, path string) engine.Engine) {
+func Suite(t T, run func(name string, unstated model.EngineCapability, check func(T)), open func(t T, path string) engine.Engine) {
 	f := Build(t)
 	s := &suite{Fixture: f, eng: open(t, f.Path), stripped: open(t, f.Stripped)}
 	for _, c := range []struct {
@@ -62,6 +63,10 @@ func Suite(t T, run func(name string, check func(T)), open func(t T, path string
 		{"data_types", model.EngineCapabilityDataTypes, dataTypes},
 		{"value_flow", model.EngineCapabilityValueFlow, valueFlow},
 		{"cursor", model.EngineCapabilityCursor, cursor},
+		{"same_answer_of_another_engine", "", func(t T, s *suite) { repeated(t, s, open(t, f.Path)) }},
+		{"annotations", model.EngineCapabilityWriteAnnotations, func(t T, s *suite) {
+			annotations(t, &suite{Fixture: f, eng: open(t, f.Path)})
+		}},
 	} {
 		// One check that ends the engine is no reason to fail all others.
 		if ended(t.Context(), s.eng) {
@@ -70,23 +75,13 @@ func Suite(t T, run func(name string, check func(T)), open func(t T, path string
 		if ended(t.Context(), s.stripped) {
 			s.stripped = open(t, f.Stripped)
 		}
-		run(c.name, func(t T) {
-			if c.need != "" && !slices.Contains(s.eng.Capabilities(), c.need) {
-				unstated(t, s, c.need)
-				return
-			}
-			c.test(t, s)
-		})
-	}
-	run("same_answer_of_another_engine", func(t T) { repeated(t, s, open(t, f.Path)) })
-	run("annotations", func(t T) {
-		if !slices.Contains(s.eng.Capabilities(), model.EngineCapabilityWriteAnnotations) {
-			unstated(t, s, model.EngineCapabilityWriteAnnotations)
-			return
+		if c.need != "" && !slices.Contains(s.eng.Capabilities(), c.need) {
+			run(c.name, c.need, func(t T) { refused(t, s, c.need) })
+		} else {
+			run(c.name, "", func(t T) { c.test(t, s) })
 		}
-		annotations(t, &suite{Fixture: f, eng: open(t, f.Path)})
-	})
-	run("closes_twice", func(t T) {
+	}
+	run("closes_twice", "", func(t T) {
 		eng := open(t, f.Path)
 		if err := errors.Join(eng.Close(), eng.Close()); err != nil {
 			t.Error(err)

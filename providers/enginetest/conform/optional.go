@@ -9,13 +9,9 @@ import (
 	"rea/runtime/engine"
 )
 
-// unstated checks that what an engine does not state to be able to do is
-// refused, with the reason, and not answered all the same. A report tells the
-// check as skipped; a test has tested the refusal.
-func unstated(t T, s *suite, need model.EngineCapability) {
-	if r, ok := t.(*recorder); ok {
-		defer r.unstated(need)
-	}
+// refused checks that what an engine does not state to be able to do is refused,
+// with the reason, and not answered all the same.
+func refused(t T, s *suite, need model.EngineCapability) {
 	add := model.Address(s.Find(t, "add").Addr)
 	var answer any
 	var err error

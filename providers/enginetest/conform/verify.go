@@ -55,10 +55,15 @@ func Verify(ctx context.Context, open func(ctx context.Context, path string) (en
 		return r.check
 	}
 	first := begin("program", func(t T) {
-		Suite(t, func(name string, check func(T)) {
-			if ctx.Err() == nil {
-				checks = append(checks, begin(name, check))
+		Suite(t, func(name string, unstated model.EngineCapability, check func(T)) {
+			if ctx.Err() != nil {
+				return
 			}
+			c := begin(name, check)
+			if unstated != "" && c.State == Passed {
+				c.State, c.Notes = Skipped, []string{fmt.Sprintf("the engine does not state %s", unstated)}
+			}
+			checks = append(checks, c)
 		}, func(t T, path string) engine.Engine {
 			eng, err := open(ctx, path)
 			if err != nil {
@@ -141,11 +146,4 @@ func (r *recorder) Fatalf(format string, args ...any) {
 func (r *recorder) Skipf(format string, args ...any) {
 	r.note(Skipped, fmt.Sprintf(format, args...))
 	runtime.Goexit()
-}
-
-// unstated tells a check that found no fault as skipped, for want of need.
-func (r *recorder) unstated(need model.EngineCapability) {
-	if r.check.State == Passed {
-		r.note(Skipped, fmt.Sprintf("the engine does not state %s", need))
-	}
 }

@@ -303,17 +303,21 @@ type Normalizer struct {
 	buf     []byte
 	shallow bool       // leaves out what is inside of inner functions
 	inside  parse.Span // names declared outside of it are kept; empty for none
+	spoken  []bool     // scopes whose names code may speak of, by index; nil for none
+	private privateNames
+	labels  []string // around the statement
 }
 
 // NewNormalizer makes the normalizer of a file.
 func NewNormalizer(f *parse.File, t *scope.Table) *Normalizer {
-	return &Normalizer{f: f, t: t, h: sha256.New(), stamp: make([]uint32, len(t.Bindings)), number: make([]uint32, len(t.Bindings)), buf: make([]byte, 0, 8192)}
+	return &Normalizer{f: f, t: t, h: sha256.New(), stamp: make([]uint32, len(t.Bindings)), number: make([]uint32, len(t.Bindings)), buf: make([]byte, 0, 8192), spoken: spoken(f, t)}
 }
 
 func (w *Normalizer) begin(shallow bool, require func(scope.BindingID) bool) {
 	w.h.Reset()
 	w.generation++
 	w.count, w.shallow, w.require, w.inside = 0, shallow, require, parse.Span{}
+	w.private, w.labels = privateNames{}, w.labels[:0]
 }
 
 // Code is the digest of the normal form of code: the statements or expressions
@@ -379,9 +383,28 @@ func (w *Normalizer) node(r parse.Ref, depth int) {
 	case parse.Ident:
 		w.ident(r)
 		return
-	case parse.Name, parse.PrivateName:
+	case parse.Name:
 		w.text('n', w.f.NameOf(r))
 		return
+	case parse.PrivateName:
+		w.privateName(r)
+		return
+	case parse.Class, parse.ClassDecl:
+		w.private.enter(w.f, r)
+		defer w.private.leave()
+	case parse.Labeled:
+		w.labels = append(w.labels, w.f.NameOf(n.First()))
+		w.node(w.f.Next(n.First()), depth+1)
+		w.labels = w.labels[:len(w.labels)-1]
+		w.put(0xff, 0)
+		return
+	case parse.Break, parse.Continue:
+		w.label(n.First())
+		return
+	case parse.Property:
+		if w.sharesPrototype(n) {
+			w.put(0xfe, 0)
+		}
 	case parse.String:
 		w.text('s', w.f.StringUnits(r))
 		return
@@ -496,4 +519,7 @@ func (w *Normalizer) ident(r parse.Ref) {
 		w.count++
 	}
 	w.put('l', w.number[b])
+	if w.spoken != nil && w.spoken[w.t.Bindings[b].Scope] {
+		w.text('n', w.f.NameOf(r))
+	}
 }

@@ -167,10 +167,37 @@ func (c *canonicalizer) array(depth int) error {
 				return c.fail("a value is missing")
 			}
 		}
+		if c.integers() && c.next() == ']' {
+			return c.fail("a value is missing")
+		}
 		if err := c.value(depth); err != nil {
 			return err
 		}
 	}
+}
+
+// integers copies those of an array that are in canonical spelling already, each
+// with the comma behind it, and reports whether there were any. What comes after
+// them is read as any value.
+func (c *canonicalizer) integers() bool {
+	start := c.i
+	for {
+		i := c.i
+		if i < len(c.src) && c.src[i] == '-' {
+			i++
+		}
+		first := i
+		for i < len(c.src) && c.src[i]-'0' <= 9 {
+			i++
+		}
+		n := i - first
+		if n == 0 || n > exactDigits || i == len(c.src) || c.src[i] != ',' || c.src[first] == '0' && i > c.i+1 {
+			break
+		}
+		c.i = i + 1
+	}
+	c.out = wire.Append(c.out, c.src[start:c.i])
+	return c.i > start
 }
 
 func (c *canonicalizer) expected(what string) error {

@@ -150,6 +150,11 @@ func TestCanonical_refuses(t *testing.T) {
 		"inexact_integer":    `9007199254740993`,
 		"inexact_64_bit":     `18446744073709551615`,
 		"leading_zero":       `01`,
+		"leading_zero_deep":  `[1,01,2]`,
+		"leading_minus_zero": `[1,-01,2]`,
+		"ends_in_a_comma":    `[1,2,]`,
+		"two_commas":         `[1,,2]`,
+		"no_digits":          `[1,-,2]`,
 		"plus":               `+1`,
 		"bare_point":         `1.`,
 		"control":            "\"\x01\"",
@@ -176,6 +181,8 @@ func TestCanonical_accepts_the_edge(t *testing.T) {
 		`100000000000000000000`:   `100000000000000000000`,
 		`5e-324`:                  `5e-324`,
 		`0.1e1`:                   `1`,
+		`[0,-0,1,-12 ,3, 4,1.0]`:  `[0,0,1,-12,3,4,1]`,
+		`[1,[2,3],"4",[],5,6]`:    `[1,[2,3],"4",[],5,6]`,
 		`{"__proto__":{"":null}}`: `{"__proto__":{"":null}}`,
 		`"\ud834\udd1e"`:          `"𝄞"`,
 		strings.Repeat("[", MaxDepth) + strings.Repeat("]", MaxDepth): strings.Repeat("[", MaxDepth) + strings.Repeat("]", MaxDepth),
@@ -318,6 +325,7 @@ func FuzzCanonical(f *testing.F) {
 	f.Add(draft(f))
 	f.Add([]byte(`[1e21,-0,"\ud83d\ude00",{"b":[],"a":{}}]`))
 	f.Add([]byte(`{"a":1e309}`))
+	f.Add([]byte(`[0,1,-2,30,-0,1234567890123456,[5,06],7,]`))
 	f.Add([]byte("{\"\uE000\":1,\"\U00010000\":2,\"\\\"\":3,\"#\":4,\"\\u005c\":5}"))
 	f.Add([]byte(`[1E-7,0.000001,123456789012345678,-0.0e5,1e21,1.5E+300,"\u007f\/\b\f\n\r\t"]`))
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -57,10 +57,21 @@ func printable(name []byte) []byte {
 	return name[:cut]
 }
 
+// structural are the bytes that begin strings and nest values.
+var structural = [256]bool{'"': true, '{': true, '}': true, '[': true, ']': true}
+
 // skipValue returns the index after the value that starts at i in compact JSON.
 func skipValue(doc []byte, i int) int {
 	depth := 0
 	for i < len(doc) {
+		if depth > 0 { // commas divide nothing there
+			for i < len(doc) && !structural[doc[i]] {
+				i++
+			}
+			if i == len(doc) {
+				return i
+			}
+		}
 		switch doc[i] {
 		case '"':
 			i = skipString(doc, i)

@@ -113,6 +113,9 @@ func (a *analysis) drawModule(file int, b *bundle.Bundle, m *bundle.Module, p *p
 	if m.Hoisted {
 		properties["hoisted"] = true
 	}
+	if m.Inlined {
+		properties["inlined"] = true
+	}
 	id := graph.Identity{
 		Strategy: model.ApplicationNodeIdentityStrategyArtifactLocalKey, SHA256: p.sha256,
 		Key: a.tree.Files[file].Path + "#" + string(b.Bundler) + ":" + m.ID,

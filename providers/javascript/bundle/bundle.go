@@ -67,6 +67,9 @@ type Module struct {
 	// of others.
 	Hoisted bool
 	inlined bool // stands where it is loaded
+	// Inlined modules are what a minifier put into code of others; At is the longest
+	// of several such places.
+	Inlined bool
 	// Tells is code outside of the module that says what it exports; TellsToo says it
 	// also of the module around.
 	Tells, TellsToo []parse.Span
@@ -154,6 +157,8 @@ type detector struct {
 	// References of a binding are uses[first[b]:first[b+1]].
 	first []int32
 	uses  []parse.Ref
+
+	origin func(at uint32) string // by a source map, of the name at a place; nil without one
 
 	registered  []registration
 	declared    []scope.BindingID // by place of declaration, nil until asked for

@@ -15,9 +15,9 @@ import (
 // another chunk of the bundle are loads of what declares them there. All of them
 // lie in a range.
 func (d *detector) link(modules []Module, in parse.Span) {
-	places := nestOf(modules)
+	at := d.locate(modules)
 	declared := d.declaredIn(in)
-	owners := d.owners(declared, modules, places)
+	owners := d.owners(declared, modules, at.nest)
 	type pair struct{ from, to int }
 	known := map[pair]bool{} // what is a load already
 	byID := make(map[string]int, len(modules))
@@ -38,17 +38,17 @@ func (d *detector) link(modules []Module, in parse.Span) {
 		}
 		to := o.module
 		for _, use := range d.uses[d.first[b]:d.first[b+1]] {
-			at := d.span(use)
-			if contains(modules[to].At, at) {
+			span := d.span(use)
+			if contains(modules[to].At, span) { // its own, or handed to code of another that stands in it
 				continue
 			}
-			from := places.Innermost(at.Start)
+			from := at.at(span.Start)
 			if from < 0 || from == to || contains(modules[from].At, modules[to].At) || known[pair{from, to}] ||
-				modules[from].Kind == Wrapped && modules[to].Kind == Wrapped {
+				modules[from].Kind == Wrapped && modules[to].Kind == Wrapped || sameSource(&modules[from], &modules[to]) {
 				continue
 			}
 			known[pair{from, to}] = true
-			q := Require{ID: modules[to].ID, Specifier: modules[to].Path, Shared: modules[to].Kind != Wrapped || !o.direct, At: at}
+			q := Require{ID: modules[to].ID, Specifier: modules[to].Path, Shared: modules[to].Kind != Wrapped || !o.direct, At: span}
 			if call := d.Parents[use]; !q.Shared && d.Kind(call) == parse.Call && d.First(call) == use {
 				q.At, q.Dynamic = d.span(call), d.later(call)
 			}
@@ -56,6 +56,9 @@ func (d *detector) link(modules []Module, in parse.Span) {
 		}
 	}
 }
+
+// sameSource reports whether two modules are pieces of one source.
+func sameSource(a, b *Module) bool { return a.Kind == Mapped && b.Kind == Mapped && a.Path == b.Path }
 
 // declaredIn are the bindings whose declaration begins in a range, by place.
 func (d *detector) declaredIn(in parse.Span) []scope.BindingID {
@@ -148,7 +151,7 @@ func (d *detector) ownerIn(r parse.Ref, owners map[scope.BindingID]owner, depth 
 
 // linkChunks adds loads of names that the file imports from other chunks.
 func (d *detector) linkChunks(modules []Module) {
-	places := nestOf(modules)
+	at := d.locate(modules)
 	for s := d.First(d.Root); s != 0; s = d.Next(s) {
 		if d.Kind(s) != parse.Import {
 			continue
@@ -169,7 +172,7 @@ func (d *detector) linkChunks(modules []Module) {
 			}
 			seen := map[int]bool{}
 			for _, use := range d.usesOf(d.Scopes.Of[local]) {
-				if from := places.Innermost(d.At(use).Start); from >= 0 && !seen[from] {
+				if from := at.at(d.At(use).Start); from >= 0 && !seen[from] {
 					seen[from] = true
 					modules[from].Requires = append(modules[from].Requires, Require{Specifier: source, Name: name, Shared: true, At: d.span(use)})
 				}

@@ -24,6 +24,7 @@ func (f *File) Split(found *Found, places []Place, paths []string) {
 	d := &detector{File: f, found: *found, taken: map[parse.Ref]bool{}}
 	d.index()
 	s := splitter{detector: d, places: places, paths: paths}
+	d.origin = s.originOf
 	joins := true
 	for i := range found.Bundles {
 		joins = joins && found.Bundles[i].Joins
@@ -41,6 +42,20 @@ type splitter struct {
 	places []Place
 	paths  []string
 	nest   *Nest
+
+	from      uint32     // where the unit begins in which fragments are looked for
+	changes   []int32    // by place: the next one of another source
+	fragments []fragment // found by stretches
+}
+
+// origin is the path of the source of the name at a place, "" when the map does not
+// tell it.
+func (s *splitter) originOf(at uint32) string {
+	i := s.placeAt(at)
+	if i == len(s.places) || s.places[i].At != at || s.places[i].Source < 0 {
+		return ""
+	}
+	return s.paths[s.places[i].Source]
 }
 
 // A stretch is code of one source.
@@ -60,20 +75,22 @@ func (s *splitter) bundle(b *Bundle) {
 			out = append(out, *m)
 			continue
 		}
+		s.fragments = nil
 		stretches := s.stretches(s.unitsIn(m), i, m.Source)
 		if len(stretches) > 0 && !slices.ContainsFunc(stretches, func(t stretch) bool { return t.source != stretches[0].source }) {
 			if m.Path == "" {
 				m.Path = s.paths[stretches[0].source]
 			}
-			out = append(out, *m)
+			out = append(out, s.withFragments(m, b.Modules)...)
 			continue
 		}
-		parts := s.modules(stretches)
+		parts := s.apart(s.modules(stretches), b.Modules)
 		if len(parts) > 1 {
 			for j := range parts {
 				parts[j].ID = m.ID + "#" + parts[j].ID
 			}
 			s.share(m, parts)
+			s.linkFragments(parts)
 			// A region with code of others lacks their comments.
 			if m.Kind == Wrapped || m.Kind == Region && !slices.ContainsFunc(parts, func(p Module) bool { return sameFile(p.Path, m.Path) }) {
 				out = append(out, *m)
@@ -111,8 +128,9 @@ func (s *splitter) file(found *Found) {
 	for i := range found.Bundles {
 		known = append(known, found.Bundles[i].Modules...)
 	}
-	s.nest = nestOf(known)
+	s.nest, s.fragments = nestOf(known), nil
 	parts := s.modules(s.stretches(s.units(nil, body), -1, parse.Span{Start: s.At(body).Start, End: end}))
+	parts = s.apart(parts, known)
 	if len(parts)+len(known) < 2 {
 		return
 	}
@@ -120,11 +138,13 @@ func (s *splitter) file(found *Found) {
 		held := &found.Bundles[0]
 		held.Modules = append(held.Modules, parts...)
 		s.link(held.Modules, s.whole())
+		s.linkFragments(held.Modules)
 		s.linkChunks(held.Modules)
 		return
 	}
 	if len(parts) > 1 {
 		s.link(parts, s.whole())
+		s.linkFragments(parts)
 		s.linkChunks(parts)
 		found.Bundles = append(found.Bundles, Bundle{Bundler: Joined, Basis: "the source map of the file", Modules: parts})
 	}
@@ -242,6 +262,7 @@ func (s *splitter) stretches(units []parse.Ref, owner int, in parse.Span) (list 
 			apart, waiting.source = true, -1
 			continue
 		}
+		s.fragmentsIn(r, at.Start, source, owner)
 		n := len(list)
 		switch {
 		case n > 0 && !apart && list[n-1].source == source:

@@ -13,7 +13,8 @@ import (
 // keeps, is one of the modules that use the variable, or one that was made of it.
 // Then it links them.
 func (d *detector) share(m *Module, parts []Module) {
-	nest := nestOf(parts)
+	at := d.locate(parts)
+	nest := at.nest
 	keepers := d.keepers(m.Source, nest)
 	type pair struct {
 		part int
@@ -21,15 +22,15 @@ func (d *detector) share(m *Module, parts []Module) {
 	}
 	given := map[pair]bool{}
 	for _, q := range m.Requires {
-		if to := nest.Innermost(q.At.Start); to >= 0 {
+		if to := at.at(q.At.Start); to >= 0 {
 			parts[to].Requires = append(parts[to].Requires, q)
 			continue
 		}
 		// The variables that keep the load, directly or not.
 		var kept []scope.BindingID
 		seen := map[scope.BindingID]bool{}
-		note := func(at uint32) {
-			if b := keepers.at(at); b != 0 && !seen[b] {
+		note := func(place uint32) {
+			if b := keepers.at(place); b != 0 && !seen[b] {
 				seen[b] = true
 				kept = append(kept, b)
 			}
@@ -37,10 +38,10 @@ func (d *detector) share(m *Module, parts []Module) {
 		note(q.At.Start)
 		for i := 0; i < len(kept); i++ {
 			for _, use := range d.usesOf(kept[i]) {
-				at := d.At(use).Start
-				to := nest.Innermost(at)
+				place := d.At(use).Start
+				to := at.at(place)
 				if to < 0 {
-					note(at)
+					note(place)
 					continue
 				}
 				if p := (pair{to, q.At.Start}); use != d.Scopes.Bindings[kept[i]].Decl && !given[p] {

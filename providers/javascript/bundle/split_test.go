@@ -54,7 +54,7 @@ func TestSplit(t *testing.T) {
 			"-: var a=n(6);var b=a.x;t.c=b ← 6", "a.js: var a=n(6); ← 6", "b.js: var b=a.x; ← a.js", "c.js: t.c=b ← b.js", "d.js: t.x=1",
 		}},
 		{"the_name_tells", `@0var @1a=1;@0function @2f(){@0return 1}`, []string{"b.js: var a=1;", "c.js: function f(){return 1}"}},
-		{"inlined", `@0(function(){@0g()@1})(@1a,@1b).@2sub(@3c);var @3d=1;`, []string{"c.js: (function(){g()})(a,b).sub(c);", "d.js: var d=1;"}},
+		{"inlined", `@0(function(){@0g()@1})(@1a,@1b).@2sub(@3c);var @3d=1;`, []string{"c.js: (function(){g()})(a,b).sub(c); ← a.js", "d.js: var d=1;", "a.js: (function(){g()})(a,b)"}},
 		{"parameters_made_variables", `var @1a;@0var @0b=a;@0/* of c */@2c(b);/* of d */
 /* and d */var @3d=2;`, []string{"a.js: var b=a;", "c.js: c(b); ← a.js", "d.js: /* and d */var d=2;"}},
 		{"something_between", `var @0a=1;runtime();var @0b=2;@1f();`, []string{"a.js: var a=1;", "a.js: var b=2;", "b.js: f();"}},
@@ -63,6 +63,9 @@ func TestSplit(t *testing.T) {
 		}},
 		{"one_source_in_pieces", `var h=(c,m)=>()=>(m||c((m={exports:{}}).exports,m),m.exports),x=h((e,m)=>{@0var a=1;"x";@0m.exports=a});@1var y=h((e,m)=>{@1m.exports=x()});`, []string{
 			`a.js: var a=1;"x";m.exports=a`, "b.js: m.exports=x() ← x",
+		}},
+		{"code_of_others", `(()=>{var m={5:e=>{@0e.x=1}};function r(i){var e={exports:{}};m[i](e,e.exports,r);return e.exports}var n=r(5);@1f(),@2g(),@1h(@2n().k([@3s.get("b")],@1y),@1z)})()`, []string{
+			"a.js: e.x=1", "b.js: f()", "c.js: g() ← 5 d.js", "b.js: h(n().k([s.get(\"b\")],y),z) ← c.js", "d.js: s.get(\"b\")",
 		}},
 		{"nothing_to_say", `var a=1;var b=2;`, nil},
 	} {

@@ -336,7 +336,14 @@ func Normalize(root, name string) string {
 	}
 	scheme := ""
 	if i := strings.Index(name, "://"); i >= 0 {
-		scheme, name = name[:i+3], name[i+3:]
+		end := i + 3
+		if k := strings.IndexByte(name[end:], '/'); k >= 0 { // what stands for a host is no folder
+			end += k + 1
+		}
+		scheme, name = name[:end], name[end:]
+		if strings.HasSuffix(scheme, ":///") { // a path from the root
+			scheme, name = strings.TrimSuffix(scheme, "/"), "/"+name
+		}
 	}
 	name, _, _ = strings.Cut(name, "?")
 	if name == "" {

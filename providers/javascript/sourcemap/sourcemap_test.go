@@ -143,6 +143,8 @@ func TestDeclaredMaps(t *testing.T) {
 
 func TestNormalizedPaths(t *testing.T) {
 	for _, tt := range []struct{ root, name, want string }{
+		{"", "webpack://app/../node_modules/x/./y.js?1", "webpack://app/../node_modules/x/y.js"},
+		{"", "webpack://app", "webpack://app"},
 		{"", "../src/./a.js", "../src/a.js"},
 		{"/root/", "a/../b.js", "/root/b.js"},
 		{"", "webpack://app/./src/a.js?1234", "webpack://app/src/a.js"},

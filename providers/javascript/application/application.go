@@ -218,31 +218,53 @@ func (a *analysis) mapOf(i int, address string) *sourcemap.Map {
 
 // together bounds the bytes of files that are read at the same time, unless one
 // file alone has more: what is known of a program while it is read takes many
-// times its size.
-const together = 6 << 20
+// times its size. Of a large application a share of all, which takes more anyway.
+const (
+	together = 6 << 20
+	share    = 3
+)
 
 // each does work for every file, on all processors, until it fails. One of them
 // begins with the largest files and the others with the smallest, so that large
-// ones are rarely read at the same time.
+// ones are rarely read at the same time. Files that wait for room are read in the
+// order in which they came.
 func (a *analysis) each(do func(i int) error) error {
-	order := a.largestFirst()
+	order, all := a.largestFirst(), int64(0)
+	for i := range a.tree.Files {
+		all += a.tree.Files[i].Size
+	}
+	room := max(together, all/share)
 	var mu sync.Mutex
-	ended := sync.NewCond(&mu)
+	changed := sync.NewCond(&mu)
 	reading := int64(0)
-	next := func(back bool) (int, bool) {
+	came, admitted := 0, 0
+	begin := func(back bool) (i int, ok bool) {
 		mu.Lock()
 		defer mu.Unlock()
 		if len(order) == 0 || a.ctx.Err() != nil {
 			return 0, false
 		}
-		i := order[0]
-		if back {
+		if i = order[0]; back {
 			i = order[len(order)-1]
 			order = order[:len(order)-1]
 		} else {
 			order = order[1:]
 		}
+		turn, size := came, a.tree.Files[i].Size
+		came++
+		for turn != admitted || reading > 0 && reading+size > room {
+			changed.Wait()
+		}
+		admitted++
+		reading += size
+		changed.Broadcast()
 		return i, true
+	}
+	end := func(i int) {
+		mu.Lock()
+		defer mu.Unlock()
+		reading -= a.tree.Files[i].Size
+		changed.Broadcast()
 	}
 	var wg sync.WaitGroup
 	var once sync.Once
@@ -250,22 +272,12 @@ func (a *analysis) each(do func(i int) error) error {
 	for worker := range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
 			for {
-				i, ok := next(worker > 0)
+				i, ok := begin(worker > 0)
 				if !ok {
 					return
 				}
-				size := a.tree.Files[i].Size
-				mu.Lock()
-				for reading > 0 && reading+size > together {
-					ended.Wait()
-				}
-				reading += size
-				mu.Unlock()
 				err := do(i)
-				mu.Lock()
-				reading -= size
-				mu.Unlock()
-				ended.Broadcast()
+				end(i)
 				if err != nil {
 					once.Do(func() { failure = err })
 				}

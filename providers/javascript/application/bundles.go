@@ -1,6 +1,8 @@
 package application
 
 import (
+	"slices"
+
 	"rea/generated/model"
 	"rea/providers/javascript/address"
 	"rea/providers/javascript/bundle"
@@ -136,24 +138,34 @@ func family(b bundle.Bundler) bundle.Bundler {
 	return b
 }
 
+// A candidate is a module of another chunk by its node and digest.
+type candidate struct {
+	node   int64
+	sha256 string
+}
+
 // drawLoads draws the loads between packed modules. Chunks of one bundle are
 // several files: an id that the file does not have is looked for in the others
 // of the same bundler, and taken when one has it.
 func (a *analysis) drawLoads() {
-	others := map[bundle.Bundler]map[string][]int64{}
+	others := map[bundle.Bundler]map[string][]candidate{}
 	for _, p := range a.pending {
 		u := a.units[p.file]
+		part := 0
 		for i := range u.bundles {
 			b := &u.bundles[i]
 			ids := others[family(b.Bundler)]
 			if ids == nil {
-				ids = map[string][]int64{}
+				ids = map[string][]candidate{}
 				others[family(b.Bundler)] = ids
 			}
 			for j := range b.Modules {
 				id := b.Modules[j].ID
-				if node := p.byID[i][id]; len(ids[id]) < 2 {
-					ids[id] = append(ids[id], node)
+				part++
+				c := candidate{p.byID[i][id], u.parts[part].sha256}
+				// Chunks that are alike have what several of them need each for itself.
+				if len(ids[id]) < 2 && !slices.ContainsFunc(ids[id], func(o candidate) bool { return o.sha256 == c.sha256 }) {
+					ids[id] = append(ids[id], c)
 				}
 			}
 		}
@@ -207,7 +219,7 @@ type loader struct {
 	source graph.Source
 }
 
-func (a *analysis) drawLoad(file int, from loader, here map[string]int64, others map[string][]int64, q bundle.Require) {
+func (a *analysis) drawLoad(file int, from loader, here map[string]int64, others map[string][]candidate, q bundle.Require) {
 	properties := graph.Properties{"kind": "require"}
 	if q.Dynamic {
 		properties["kind"] = "dynamic-import"
@@ -232,7 +244,7 @@ func (a *analysis) drawLoad(file int, from loader, here map[string]int64, others
 		source = unknown(fromBundle, "the module is only known when the program runs")
 		key = a.tree.Files[file].Path + "@" + itoa(int(q.At.Start))
 	case len(candidates) == 1:
-		a.b.Edge(from.node, candidates[0], model.ApplicationRelationImports, a.b.From(inferred(fromBundle, model.ApplicationProvenanceConfidenceHigh, "another chunk has the module")), at, properties)
+		a.b.Edge(from.node, candidates[0].node, model.ApplicationRelationImports, a.b.From(inferred(fromBundle, model.ApplicationProvenanceConfidenceHigh, "another chunk has the module")), at, properties)
 		return
 	case len(candidates) > 1:
 		source = unknown(fromBundle, "several chunks have the module")

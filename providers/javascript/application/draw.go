@@ -262,6 +262,19 @@ func (a *analysis) drawImport(file int, from int64, i *facts.Import) {
 	a.b.Edge(from, to, model.ApplicationRelationImports, a.b.From(source), at, p)
 }
 
+// openReasons say why it isn't known what code does, by kind of fact.
+var openReasons = map[facts.Kind]string{
+	facts.Compiled: "its code is only compiled when the program runs",
+	facts.Chosen:   "which global it takes is only known when the program runs",
+}
+
+// drawOpen draws what code does that is only known when it runs.
+func (a *analysis) drawOpen(file int, from int64, f *facts.Fact) {
+	source, at := unknown(fromSyntax, openReasons[f.Kind]), a.location(file, f.At)
+	to := a.b.Node(model.ApplicationNodeKindUnknown, graph.Local(a.tree.Files[file].Path+"@"+itoa(int(f.At.Start))), "", a.b.From(source), at, graph.Properties{"what": string(f.Kind)})
+	a.b.Edge(from, to, model.ApplicationRelationCalls, a.b.From(source), at, graph.Properties{"via": f.Via})
+}
+
 // checkData names data that programs ask for and that can't be read.
 func (a *analysis) checkData(file int) {
 	f := &a.tree.Files[file]
@@ -297,6 +310,9 @@ func (a *analysis) drawFact(file int, from int64, f *facts.Fact) {
 		return
 	case facts.Preload, facts.Document, facts.Worker, facts.ServiceWorker, facts.NativeAddon, facts.ChildProcess:
 		a.drawProcess(file, from, f)
+		return
+	case facts.Compiled, facts.Chosen:
+		a.drawOpen(file, from, f)
 		return
 	}
 	relation, ok := relations[f.Kind]

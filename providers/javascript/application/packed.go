@@ -1,6 +1,8 @@
 package application
 
 import (
+	"slices"
+
 	"rea/providers/javascript/bundle"
 )
 
@@ -36,7 +38,8 @@ func (a *analysis) pack() {
 			if p.others[of] == nil {
 				p.others[of] = map[string][]place{}
 			}
-			if list := p.others[of][id]; len(list) < 2 {
+			alike := func(o place) bool { return a.units[o.file].parts[o.part].sha256 == part.sha256 }
+			if list := p.others[of][id]; len(list) < 2 && !slices.ContainsFunc(list, alike) {
 				p.others[of][id] = append(list, place{file, i})
 			}
 		}

@@ -112,9 +112,13 @@ func readUnit(ctx context.Context, code, digest string, isModule bool, mapOf fun
 	u.layout(code, digest)
 	u.umd = u.asksForAMD(p)
 	p.Names.Loads = newExternals(p, packed.Roles, u)
-	var prints sync.WaitGroup
-	prints.Go(func() { u.printParts(p, packed.Roles) })
-	defer prints.Wait()
+	// What a program is recognized by, what flows in it and what it says are read at
+	// the same time.
+	var others sync.WaitGroup
+	defer others.Wait()
+	others.Go(func() { u.printParts(p, packed.Roles) })
+	inside := &bundle.File{File: file, Scopes: table, Names: p.Names.Fork(), Parents: p.Parents}
+	others.Go(func() { u.graph = semantic.Extract(inside, u.spans[1:], packed.Roles) })
 	found := extract(p, packed.Roles, u.wrapped(p))
 	if err := u.readEvals(ctx, p, found); err != nil {
 		return nil, err
@@ -123,7 +127,6 @@ func readUnit(ctx context.Context, code, digest string, isModule bool, mapOf fun
 	u.divide(found)
 	u.readShapes(p)
 	u.banners = banners(file)
-	u.graph = semantic.Extract(p, u.spans[1:], packed.Roles)
 	return u, ctx.Err()
 }
 
@@ -154,6 +157,10 @@ func (u *unit) wrapped(p *bundle.File) func(parse.Ref) (int, bool) {
 // readEvals reads modules whose code is compiled at run time. What they say has
 // the place of the text that holds it.
 func (u *unit) readEvals(ctx context.Context, p *bundle.File, found *facts.Found) error {
+	found.Facts = slices.DeleteFunc(found.Facts, func(f facts.Fact) bool {
+		part := 1 + u.nest.Innermost(f.At.Start)
+		return f.Kind == facts.Compiled && part > 0 && u.bundles[u.parts[part].bundle].Modules[u.parts[part].module].Eval != 0
+	})
 	for i := range u.bundles {
 		for j := range u.bundles[i].Modules {
 			m := &u.bundles[i].Modules[j]

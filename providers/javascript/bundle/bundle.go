@@ -135,6 +135,7 @@ func Detect(f *File) *Found {
 		d.node(parse.Ref(i), &f.Nodes[i])
 	}
 	d.registrations()
+	d.withoutRuntime()
 	d.wrappers()
 	d.joined()
 	for i := range d.found.Bundles {
@@ -391,10 +392,11 @@ func ReadEval(f *File, m *Module) *Found {
 		return &d.found
 	}
 	params := d.roles(fn, ModuleRole, ExportsRole, RequireRole)
-	requires := d.webpackRequires(params[2], d.body(fn))
+	inner := Module{Func: fn, Requires: d.webpackRequires(params[2], d.body(fn))}
+	d.context(&inner)
 	m.Requires = m.Requires[:0]
 	at := m.Source
-	for _, q := range requires {
+	for _, q := range inner.Requires {
 		q.At = at
 		m.Requires = append(m.Requires, q)
 	}

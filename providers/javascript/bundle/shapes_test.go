@@ -93,6 +93,14 @@ var V = [a, b_ns, l];
 		{"rolldown", "//#region src/a.js\nvar a = 1;\n//#endregion\n//#region src/b.js\nconsole.log(a);\n//#endregion\n", []string{
 			"rolldown src/a.js src/a.js region", "rolldown src/b.js src/b.js region loads src/a.js",
 		}},
+		{"webpack_context", `(()=>{var m={7(e,t,n){const a={"./p.js":[8,[1]],"./q.js":[9,[2]]};function u(e){const t=a[e],r=t[0];return n.e(t[1][0]).then(()=>n(r))}u.keys=()=>Object.keys(a),u.id=7,e.exports=u},
+8(e,t,n){var a={"./l.js":9,"./l":9};function u(e){var t=c(e);return n(t)}function c(e){return a[e]}u.keys=function(){return Object.keys(a)},u.resolve=c,e.exports=u},9(){}};function r(i){var e={exports:{}};m[i](e,e.exports,r);return e.exports}r(7)})()`, []string{
+			"webpack 7 - wrapped loads later 8 loads later 9", "webpack 8 - wrapped loads 9 loads 9", "webpack 9 - wrapped", "webpack starts 7",
+		}},
+		{"webpack_without_runtime", "/******/ (() => { // webpackBootstrap\n/*!******************!*\\\n  !*** ./src/w.js ***!\n  \\******************/\nself.onmessage = 1;\n/******/ })()\n;", []string{"webpack ./src/w.js ./src/w.js region"}},
+		{"webpack_joined_without_runtime", "/******/ (() => { // webpackBootstrap\n\n;// ./src/a.js\nconst a = 1;\n;// ./src/b.js\nconsole.log(a);\n\n/******/ })()\n;", []string{
+			"webpack entry#./src/a.js ./src/a.js region", "webpack entry#./src/b.js ./src/b.js region loads entry#./src/a.js",
+		}},
 		{"no_bundle", `var handlers = {open: function () {}, close: function () {}}; handlers[x](y); define(function () {}); push([[1], {a: 1}]);`, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

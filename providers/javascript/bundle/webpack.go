@@ -104,6 +104,7 @@ func (d *detector) webpackModule(key string, at, fn parse.Ref) []Module {
 	m := d.wrapped(key, at, fn)
 	params := d.roles(fn, ModuleRole, ExportsRole, RequireRole)
 	m.Requires = d.webpackRequires(params[2], m.Source)
+	d.context(&m)
 	if m.Path == "" {
 		m.Path = d.pathComment(d.At(at).Start, m.Source)
 	}

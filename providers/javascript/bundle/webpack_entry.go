@@ -46,6 +46,29 @@ func (d *detector) webpackEntry(b *Bundle, table, call parse.Ref, require scope.
 	}
 }
 
+// withoutRuntime reads files in which webpack put an entry that loads nothing, so that
+// they have neither wrappers nor a loader: comments tell of the modules.
+func (d *detector) withoutRuntime() {
+	if len(d.found.Bundles) > 0 || !strings.Contains(d.Src, "!*** ") && !strings.Contains(d.Src, ";// ") && !strings.Contains(d.Src, "// CONCATENATED MODULE: ") {
+		return
+	}
+	body, end := d.outermost()
+	m := Module{ID: "entry", Kind: Group, At: parse.Span{Start: d.At(body).Start, End: end}}
+	if d.Kind(body) == parse.Block {
+		m.At.Start++
+	}
+	m.Source = m.At
+	b := Bundle{Bundler: d.webpackOrRspack(), Basis: "comments that webpack writes before modules"}
+	if b.Modules = d.concatenated(&m, m.ID); len(b.Modules) == 0 {
+		if m.Path = d.soleComment(m.Source); m.Path == "" {
+			return
+		}
+		m.Kind, m.ID = Region, m.Path
+		b.Modules = []Module{m}
+	}
+	d.add(b)
+}
+
 // enclosing is the function around a node, 0 for the file.
 func (d *detector) enclosing(r parse.Ref) parse.Ref {
 	for up := d.Parents[r]; up != 0; up = d.Parents[up] {

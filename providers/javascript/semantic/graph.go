@@ -2,12 +2,13 @@ package semantic
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"hash"
 	"sort"
 
 	"rea/generated/model"
-	"rea/generated/wire"
 	"rea/providers/javascript/parse"
 )
 
@@ -102,14 +103,82 @@ func (g *Graph) Encode() model.JavascriptSemantics {
 	return out
 }
 
-// Digest is the id of a graph: of all that it says but its id.
+// Digest is the id of a graph: of all that it says but its id. It is made of the
+// values of columns as numbers of varying length, not of how JSON writes them, and
+// of how many there are in each.
 func Digest(s *model.JavascriptSemantics) string {
-	id := s.GraphID
-	s.GraphID = ""
-	h := sha256.New()
-	wire.Write(h, s.AppendJSON(make([]byte, 0, Size(s))))
-	s.GraphID = id
-	return "jsg_" + hex.EncodeToString(h.Sum(nil))
+	d := digester{h: sha256.New(), room: make([]byte, 0, digestRoom+binary.MaxVarintLen64)}
+	d.text(s.ApplicationGraphID)
+	d.number(int64(len(s.Units)))
+	for i := range s.Units {
+		u := &s.Units[i]
+		d.number(u.File)
+		d.number(u.First)
+		d.number(u.Count)
+		d.column(u.Modules)
+		d.column(u.ApplicationNodes)
+		d.column(u.LineLengths)
+	}
+	for _, letters := range []string{s.Kinds, s.RelationKinds} {
+		d.text(letters)
+	}
+	for _, column := range [][]int64{s.Starts, s.Lengths, s.Labels, s.From, s.To, s.Functions} {
+		d.column(column)
+	}
+	for _, texts := range [][]string{s.Strings, s.Fingerprints} {
+		d.number(int64(len(texts)))
+		for _, t := range texts {
+			d.text(t)
+		}
+	}
+	d.number(int64(len(s.Families)))
+	for i := range s.Families {
+		f := &s.Families[i]
+		d.text(string(f.Family))
+		d.text(string(f.Status))
+		d.number(f.Relations)
+	}
+	d.number(s.OmittedNodes)
+	d.flush()
+	return "jsg_" + hex.EncodeToString(d.h.Sum(nil))
+}
+
+// A digester feeds values to a hash.
+type digester struct {
+	h    hash.Hash
+	room []byte
+}
+
+const digestRoom = 32 << 10
+
+func (d *digester) flush() {
+	d.h.Write(d.room)
+	d.room = d.room[:0]
+}
+
+func (d *digester) number(v int64) {
+	if len(d.room) >= digestRoom {
+		d.flush()
+	}
+	d.room = binary.AppendVarint(d.room, v)
+}
+
+func (d *digester) column(values []int64) {
+	d.number(int64(len(values)))
+	for _, v := range values {
+		d.number(v)
+	}
+}
+
+func (d *digester) text(t string) {
+	d.number(int64(len(t)))
+	for len(t) > 0 {
+		n := min(len(t), cap(d.room)-len(d.room))
+		d.room = append(d.room, t[:n]...)
+		if t = t[n:]; len(d.room) >= digestRoom {
+			d.flush()
+		}
+	}
 }
 
 func kindsOf(edges []Edge) []byte {

@@ -1,10 +1,10 @@
 package semantic
 
 import (
-	"cmp"
 	"encoding/hex"
 	"slices"
 	"strings"
+	"sync"
 
 	"rea/providers/javascript/parse"
 )
@@ -69,80 +69,105 @@ func (j *Join) Finish() *Graph {
 // collect puts the nodes and relations of all parts one behind the other.
 func (j *Join) collect() {
 	g := j.Graph
-	numbers := j.strings()
-	nodes, edges := 0, 0
-	for i := range j.parts {
-		nodes, edges = nodes+len(j.parts[i].Unit.Nodes), edges+len(j.parts[i].Unit.Edges)
-	}
-	g.Kinds, g.Starts, g.Ends, g.Labels = make([]byte, 0, nodes), make([]uint32, 0, nodes), make([]uint32, 0, nodes), make([]int32, 0, nodes)
-	g.Edges = make([]Edge, 0, edges+edges/16)
+	nodes, edges, functions := make([]int, len(j.parts)+1), make([]int, len(j.parts)+1), 0
 	for i := range j.parts {
 		p := &j.parts[i]
-		first := int32(len(g.Kinds))
+		nodes[i+1], edges[i+1] = nodes[i]+len(p.Unit.Nodes), edges[i]+len(p.Unit.Edges)
+		functions += len(p.Unit.Functions)
+		first := int32(nodes[i])
 		r := UnitRange{File: p.File, First: int64(first), Count: int64(len(p.Unit.Nodes)), Application: p.Application, Lines: p.Lines}
 		for _, m := range p.Unit.Modules {
 			r.Modules = append(r.Modules, int64(first+m))
 		}
 		g.Units = append(g.Units, r)
-		labels := make([]int32, len(p.Unit.Labels))
-		for k, l := range p.Unit.Labels {
-			labels[k] = numbers[l]
-		}
-		labels[0] = -1
-		for k := range p.Unit.Nodes {
-			n := &p.Unit.Nodes[k]
-			g.Kinds = append(g.Kinds, byte(n.Kind))
-			g.Starts = append(g.Starts, n.At.Start)
-			g.Ends = append(g.Ends, n.At.End)
-			g.Labels = append(g.Labels, labels[n.Label])
-		}
-		for _, e := range p.Unit.Edges {
-			g.Edges = append(g.Edges, Edge{e.Kind, e.From + first, e.To + first})
-		}
-		for k, f := range p.Unit.Functions {
-			g.Functions = append(g.Functions, f+first)
-			g.Prints = append(g.Prints, hex.EncodeToString(p.Unit.Prints[k][:]))
-		}
 		g.Omitted += int64(p.Unit.Omitted)
 	}
-	j.index()
+	all, related := nodes[len(j.parts)], edges[len(j.parts)]
+	var work sync.WaitGroup
+	work.Go(func() {
+		g.Kinds, g.Starts, g.Ends, g.Labels = make([]byte, all), make([]uint32, all), make([]uint32, all), make([]int32, all)
+		labels := j.strings()
+		for i := range j.parts {
+			at := nodes[i]
+			for k := range j.parts[i].Unit.Nodes {
+				n := &j.parts[i].Unit.Nodes[k]
+				g.Kinds[at], g.Starts[at], g.Ends[at], g.Labels[at] = byte(n.Kind), n.At.Start, n.At.End, labels[i][n.Label]
+				at++
+			}
+		}
+	})
+	work.Go(func() {
+		g.Edges = make([]Edge, related, related+related/16)
+		for i := range j.parts {
+			at, first := edges[i], int32(nodes[i])
+			for _, e := range j.parts[i].Unit.Edges {
+				g.Edges[at] = Edge{e.Kind, e.From + first, e.To + first}
+				at++
+			}
+		}
+		j.index(all)
+		g.Functions = make([]int32, 0, functions)
+		var digits []byte
+		for i := range j.parts {
+			for k, f := range j.parts[i].Unit.Functions {
+				g.Functions = append(g.Functions, f+int32(nodes[i]))
+				digits = hex.AppendEncode(digits, j.parts[i].Unit.Prints[k][:])
+			}
+		}
+		g.Prints = make([]string, functions)
+		if functions > 0 {
+			text, n := string(digits), len(digits)/functions
+			for i := range g.Prints {
+				g.Prints[i] = text[i*n : (i+1)*n]
+			}
+		}
+	})
+	work.Wait()
 }
 
 // strings makes the table of labels, frequent ones first so that their numbers are
-// short.
-func (j *Join) strings() map[string]int32 {
-	counts := map[string]int{}
+// short, and gives the numbers of those of each part. What is used as often as
+// another comes in the order in which they appear.
+func (j *Join) strings() (numbers [][]int32) {
+	numbers = make([][]int32, len(j.parts))
+	index := map[string]int32{}
+	var texts []string
+	var uses []uint32
 	for i := range j.parts {
 		u := j.parts[i].Unit
-		used := make([]int, len(u.Labels))
+		numbers[i] = make([]int32, len(u.Labels))
+		numbers[i][0] = -1
+		for k, text := range u.Labels[1:] {
+			n, ok := index[text]
+			if !ok {
+				n = int32(len(texts))
+				index[text] = n
+				texts, uses = append(texts, text), append(uses, 0)
+			}
+			numbers[i][k+1] = n
+		}
 		for k := range u.Nodes {
-			used[u.Nodes[k].Label]++
+			if l := u.Nodes[k].Label; l != 0 {
+				uses[numbers[i][l]]++
+			}
 		}
-		for k, n := range used[1:] {
-			counts[u.Labels[k+1]] += n
+	}
+	order := make([]uint64, len(texts))
+	for i, n := range uses {
+		order[i] = uint64(^n)<<32 | uint64(i)
+	}
+	slices.Sort(order)
+	rank := make([]int32, len(texts))
+	j.Graph.Strings = make([]string, len(texts))
+	for i, o := range order {
+		rank[uint32(o)] = int32(i)
+		j.Graph.Strings[i] = texts[uint32(o)]
+	}
+	for i := range numbers {
+		for k, n := range numbers[i][1:] {
+			numbers[i][k+1] = rank[n]
 		}
 	}
-	type label struct {
-		text string
-		uses int
-	}
-	list := make([]label, 0, len(counts))
-	for text, n := range counts {
-		list = append(list, label{text, n})
-	}
-	slices.SortFunc(list, func(a, b label) int {
-		if a.uses != b.uses {
-			return b.uses - a.uses
-		}
-		return strings.Compare(a.text, b.text)
-	})
-	table := make([]string, len(list))
-	numbers := make(map[string]int32, len(list))
-	for i := range list {
-		table[i] = list[i].text
-		numbers[table[i]] = int32(i)
-	}
-	j.Graph.Strings = table
 	return numbers
 }
 
@@ -493,22 +518,23 @@ func (j *Join) Add(kind Relation, from, to int32) {
 // settle takes in the relations that were added.
 func (j *Join) settle() {
 	g := j.Graph
+	var work sync.WaitGroup
+	defer work.Wait()
 	if len(j.more) > 0 {
 		g.Edges = mergeEdges(g.Edges, SortEdges(j.more))
 		j.more = nil
-		j.index()
+		work.Go(func() { j.index(len(g.Kinds)) })
 	} else if j.in.first != nil {
 		return
 	}
 	j.in.index(g)
 }
 
-// index finds where the edges of each node begin.
-func (j *Join) index() {
-	g := j.Graph
-	j.starts = make([]int32, len(g.Kinds)+1)
-	for i := range g.Edges {
-		j.starts[g.Edges[i].From+1]++
+// index finds where the edges of each of some nodes begin.
+func (j *Join) index(nodes int) {
+	j.starts = make([]int32, nodes+1)
+	for i := range j.Graph.Edges {
+		j.starts[j.Graph.Edges[i].From+1]++
 	}
 	sum(j.starts)
 }
@@ -522,24 +548,21 @@ func sum(counts []int32) {
 	}
 }
 
-func (e Edge) compare(o Edge) int {
-	return cmp.Or(cmp.Compare(e.From, o.From), cmp.Compare(e.To, o.To), cmp.Compare(e.Kind, o.Kind))
-}
-
-// mergeEdges joins two lists in order, each edge once.
+// mergeEdges joins two lists in order, each edge once. The second is short.
 func mergeEdges(a, b []Edge) []Edge {
 	out := make([]Edge, 0, len(a)+len(b))
-	for len(a) > 0 && len(b) > 0 {
-		switch c := a[0].compare(b[0]); {
-		case c < 0:
-			out, a = append(out, a[0]), a[1:]
-		case c > 0:
-			out, b = append(out, b[0]), b[1:]
-		default:
-			out, a, b = append(out, a[0]), a[1:], b[1:]
+	for _, e := range b {
+		key := e.pack()
+		i := 0
+		for i < len(a) && a[i].pack() < key {
+			i++
+		}
+		out, a = append(append(out, a[:i]...), e), a[i:]
+		if len(a) > 0 && a[0] == e {
+			a = a[1:]
 		}
 	}
-	return append(append(out, a...), b...)
+	return append(out, a...)
 }
 
 // NodeAt is the node of a part that has exactly a range and one of some kinds.

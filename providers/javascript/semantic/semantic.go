@@ -287,6 +287,8 @@ func Extract(p *bundle.File, parts []parse.Span, roles map[scope.BindingID]bundl
 	for i := range e.bindings {
 		e.bindings[i] = -1
 	}
+	prints := make(chan [][16]byte, 1)
+	go func() { prints <- printFunctions(p) }()
 	e.unit.Nodes = make([]Node, 0, len(p.Nodes)/4)
 	e.edges = make([]uint64, 0, len(p.Nodes)/3)
 	e.unit.Labels = []string{""}
@@ -298,7 +300,7 @@ func Extract(p *bundle.File, parts []parse.Span, roles map[scope.BindingID]bundl
 	e.declareFunctions()
 	e.kids(p.Root)
 	e.captures()
-	e.printFunctions()
+	e.takePrints(<-prints)
 	u, edges := e.unit, e.edges
 	// The tree is many times larger than what was read from it: from here on
 	// nothing holds it.
@@ -307,18 +309,31 @@ func Extract(p *bundle.File, parts []parse.Span, roles map[scope.BindingID]bundl
 	return &u
 }
 
-// printFunctions makes the digests of functions.
-func (e *extractor) printFunctions() {
-	normal := fingerprint.NewNormalizer(e.File.File, e.Scopes)
+// printFunctions makes the digests of functions, in order.
+func printFunctions(p *bundle.File) [][16]byte {
+	normal := fingerprint.NewNormalizer(p.File, p.Scopes)
+	var prints [][16]byte
+	for i := range p.Nodes {
+		if p.Nodes[i].Kind.IsFunction() {
+			prints = append(prints, normal.Function(parse.Ref(i)))
+		}
+	}
+	return prints
+}
+
+// takePrints gives functions that have nodes their digests.
+func (e *extractor) takePrints(prints [][16]byte) {
+	e.unit.Functions = make([]int32, 0, len(prints))
+	e.unit.Prints = prints[:0]
 	for i := range e.Nodes {
-		r := parse.Ref(i)
 		if !e.Nodes[i].Kind.IsFunction() {
 			continue
 		}
-		if node := e.functionOf(r); node != none {
+		if node := e.functionOf(parse.Ref(i)); node != none {
 			e.unit.Functions = append(e.unit.Functions, node)
-			e.unit.Prints = append(e.unit.Prints, normal.Function(r))
+			e.unit.Prints = append(e.unit.Prints, prints[0])
 		}
+		prints = prints[1:]
 	}
 }
 

@@ -10,6 +10,7 @@
 package symbol
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -67,6 +68,14 @@ func New(f *parse.File, t *scope.Table) *Namer {
 	n := &Namer{f: f, t: t, origins: make([]origin, len(t.Bindings)), members: map[parse.Ref]map[string]parse.Ref{}}
 	n.collect()
 	return n
+}
+
+// Fork makes a namer of the same file, which may be asked while the first is.
+func (n *Namer) Fork() *Namer {
+	n.helpers()
+	fork := *n
+	fork.members, fork.growth.definers, fork.growth.tables = maps.Clone(n.members), maps.Clone(n.growth.definers), maps.Clone(n.growth.tables)
+	return &fork
 }
 
 // collect finds where bindings that are written once get their value.
@@ -187,7 +196,7 @@ func (n *Namer) path(r parse.Ref, hops int) string {
 	case parse.This:
 		return "this"
 	case parse.Dot, parse.Index:
-		name, ok := f.PropertyOf(r)
+		name, ok := n.key(r, hops-1)
 		if !ok {
 			return ""
 		}
@@ -195,6 +204,9 @@ func (n *Namer) path(r parse.Ref, hops int) string {
 	case parse.Call:
 		if module, ok := n.required(r); ok {
 			return module
+		}
+		if bound := n.bound(r); bound != 0 {
+			return n.path(bound, hops-1)
 		}
 		if handed := n.Handed(r); handed != 0 {
 			return n.path(handed, hops-1)
@@ -328,6 +340,29 @@ func (n *Namer) member(object, name string) string {
 	return object + "." + name
 }
 
+// Key is the name of the property that a member expression asks for.
+func (n *Namer) Key(r parse.Ref) (string, bool) { return n.key(r, maxHops) }
+
+func (n *Namer) key(r parse.Ref, hops int) (string, bool) {
+	if name, ok := n.f.PropertyOf(r); ok || n.f.Kind(r) != parse.Index {
+		return name, ok
+	}
+	switch k := n.f.Kid(r, 1); n.f.Kind(k) {
+	case parse.Binary, parse.Template, parse.Ident, parse.Dot: // a["b" + "c"]
+		return n.constant(k, hops)
+	}
+	return "", false
+}
+
+// bound is the function in a.bind(b), or 0.
+func (n *Namer) bound(call parse.Ref) parse.Ref {
+	callee := n.f.First(call)
+	if n.f.Kind(callee) != parse.Dot || n.f.NameOf(n.f.Kid(callee, 1)) != "bind" || n.f.Kids(call) != 2 {
+		return 0
+	}
+	return n.f.First(callee)
+}
+
 // Module is the path of a module by its specifier.
 func Module(specifier string) string {
 	return strings.TrimPrefix(specifier, "node:")
@@ -360,21 +395,6 @@ func (n *Namer) Required(r parse.Ref) (string, bool) {
 		return "", false
 	}
 	return f.Constant(arg)
-}
-
-// IsRequire reports whether an expression is CommonJS's require: the global, or
-// a parameter of that name, which module wrappers have.
-func (n *Namer) IsRequire(r parse.Ref) bool {
-	f := n.f
-	if f.Kind(r) != parse.Ident {
-		return false
-	}
-	switch f.NameOf(r) {
-	case "require", "__require":
-		b := n.t.Binding(r)
-		return b == nil || b.How == scope.Parameter || f.NameOf(r) == "__require"
-	}
-	return false
 }
 
 // Constant is the text that an expression always has. Variables that are

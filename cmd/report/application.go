@@ -64,7 +64,7 @@ func (a *Application) Text(out io.Writer, screen terminal.Screen, rows int) erro
 	m := &mapWriter{writer: w, Application: a}
 	for _, section := range []func(){
 		m.head, m.packages, m.processes, m.windows, m.messages, m.bridges,
-		m.endpoints, m.storage, m.native, m.bundles, m.modules, m.sources, m.libraries, m.externals, m.gaps,
+		m.endpoints, m.storage, m.native, m.bundles, m.modules, m.sources, m.libraries, m.externals, m.open, m.gaps,
 	} {
 		section()
 	}

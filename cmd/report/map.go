@@ -455,6 +455,26 @@ func (m *mapWriter) externals() {
 	}
 }
 
+// open lists code that is only known when the program runs.
+func (m *mapWriter) open() {
+	titles := map[string]string{"compiled-code": "code that is compiled", "chosen-global": "a global that is chosen"}
+	var rows [][]string
+	for _, i := range m.of(model.ApplicationNodeKindUnknown) {
+		title := titles[property(m.node(i).Properties, "what")]
+		if title == "" {
+			continue
+		}
+		via := ""
+		for _, e := range m.to[i] {
+			if v := property(m.edge(e).Properties, "via"); v != "?" {
+				via = v
+			}
+		}
+		rows = append(rows, []string{title, via, m.place(m.node(i).Location)})
+	}
+	m.list("What is only known at run time", []bool{false, false, false}, rows)
+}
+
 func (m *mapWriter) gaps() {
 	gaps := m.read.Graph.Coverage.Gaps
 	m.writer.head("Not seen", "")

@@ -35,6 +35,8 @@ type unit struct {
 	// exported tells which packed module declares what the file exports.
 	exported map[string]bundle.Member
 
+	chunkName *facts.ChunkName // of a runtime, nil without one
+
 	routers []facts.Router // until facts of all files were settled
 	mounts  []facts.Mount
 
@@ -124,6 +126,9 @@ func readUnit(ctx context.Context, code, digest string, isModule bool, mapOf fun
 		return nil, err
 	}
 	u.routers, u.mounts = found.Routers, found.Mounts
+	if len(u.bundles) > 0 && family(u.bundles[0].Bundler) == bundle.Webpack {
+		u.chunkName = facts.NameOfChunks(&facts.Program{File: p.File, Scopes: p.Scopes, Names: p.Names, Roles: packed.Roles, Parents: p.Parents})
+	}
 	u.divide(found)
 	u.readShapes(p)
 	u.banners = banners(file)

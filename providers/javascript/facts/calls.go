@@ -144,6 +144,7 @@ func (e *extractor) call(r parse.Ref, n *parse.Node) {
 	e.defines(r, n)
 	f := e.f
 	callee := n.First()
+	e.compiles(r, callee)
 	e.outside(r, callee)
 	name := ""
 	switch f.Kind(callee) {
@@ -157,18 +158,21 @@ func (e *extractor) call(r parse.Ref, n *parse.Node) {
 		}
 	case parse.Dot, parse.Index:
 		var ok bool
-		if name, ok = f.PropertyOf(callee); !ok {
+		if name, ok = e.Names.Key(callee); !ok {
 			e.listensSomehow(r, f.First(callee))
 			return
 		}
-		if name == "bind" || name == "call" || name == "apply" {
+		switch name {
+		case "call", "apply":
+			e.applied(r, f.First(callee), name == "apply", f.Next(f.Next(callee)))
+			return
+		case "bind":
 			if k := f.Kind(f.First(callee)); k == parse.Dot || k == parse.Index {
 				if method, known := f.PropertyOf(f.First(callee)); known && listens(method, toMain).what != "" {
 					e.listensSomehow(r, f.First(f.First(callee)))
 				}
 			}
-		}
-		if name == "defineProperty" {
+		case "defineProperty":
 			return
 		}
 	case parse.Super:
@@ -199,11 +203,38 @@ func (e *extractor) call(r parse.Ref, n *parse.Node) {
 		return
 	}
 	c := &call{r: r, path: path, name: last}
-	for k := f.Next(callee); k != 0 && c.n < len(c.args); k = f.Next(k) {
+	c.give(f, f.Next(callee))
+	read(e, c)
+}
+
+// give gives a call its arguments, from the first on.
+func (c *call) give(f *parse.File, first parse.Ref) {
+	for k := first; k != 0 && c.n < len(c.args); k = f.Next(k) {
 		c.args[c.n] = k
 		c.n++
 	}
-	read(e, c)
+}
+
+// applied reads fetch.call(null, …) and fetch.apply(null, […]). What a list that is
+// not literal has is not known.
+func (e *extractor) applied(r, function parse.Ref, list bool, first parse.Ref) {
+	f := e.f
+	if k := f.Kind(function); k != parse.Ident && k != parse.Dot && k != parse.Index || first == 0 {
+		return
+	}
+	path := e.Names.Path(function)
+	c := &call{r: r, path: path, name: path[strings.LastIndexByte(path, '.')+1:]}
+	switch c.name { // those that look at nothing but the path and the arguments
+	case "fetch", "sendBeacon", "getItem", "setItem", "removeItem", "handle", "handleOnce", "on", "once", "invoke", "send", "sendSync", "open",
+		"spawn", "spawnSync", "exec", "execSync", "execFile", "execFileSync", "fork", "importScripts":
+	default:
+		return
+	}
+	if list && f.Kind(e.made(first)) == parse.Array {
+		first = f.First(e.made(first))
+	}
+	c.give(f, first)
+	readers[c.name](e, c)
 }
 
 // opened reads addresses that are given to the browser of the system.

@@ -170,6 +170,7 @@ func (e *extractor) construct(r parse.Ref, n *parse.Node) {
 		name = path[i+1:]
 	}
 	arg := f.Next(callee)
+	e.compiles(r, callee)
 	switch name {
 	case "BrowserWindow", "BrowserView", "WebContentsView":
 		e.opened = append(e.opened, opening{r, e.windowsOf(r, arg, name, name)})

@@ -40,6 +40,10 @@ const (
 	Preload       Kind = "preload"
 	SourceMap     Kind = "source-map"
 	Banner        Kind = "banner"
+	// What code does that is compiled, or globals that are chosen, when the program runs
+	// is only known then.
+	Compiled Kind = "compiled-code"
+	Chosen   Kind = "chosen-global"
 )
 
 // A Value is a detail of a fact.

@@ -15,7 +15,7 @@ func (e *extractor) handedOn(r parse.Ref) {
 	}
 	name := f.NameOf(r)
 	switch name {
-	case "fetch", "localStorage", "sessionStorage", "require":
+	case "fetch", "localStorage", "sessionStorage", "require", "WebSocket", "EventSource", "Worker", "SharedWorker":
 	default:
 		return
 	}
@@ -30,8 +30,10 @@ func (e *extractor) handedOn(r parse.Ref) {
 		return
 	}
 	switch name {
-	case "fetch":
-		e.fact(Endpoint, "", "fetch", r).Dynamic = true
+	case "fetch", "WebSocket", "EventSource":
+		e.fact(Endpoint, "", name, r).Dynamic = true
+	case "Worker", "SharedWorker":
+		e.fact(Worker, "", name, r).Dynamic = true
 	case "require":
 		e.out.Imports = append(e.out.Imports, Import{Kind: Require, Unknown: true, At: e.span(r)})
 	default:

@@ -133,9 +133,6 @@ func (e *extractor) requires(r parse.Ref, n *parse.Node) bool {
 	}
 	object, name := f.First(callee), f.NameOf(f.Kid(callee, 1))
 	switch {
-	case name == "require" && arg != 0 && f.Kind(object) == parse.Ident && f.NameOf(object) == "module" && e.Scopes.Of[object] == 0:
-		e.require(r, arg, Require)
-		return true
 	case e.role(object) == bundle.RequireRole:
 		if name == "d" && arg != 0 && e.exportsOf(arg) {
 			e.getters(f.Next(arg))

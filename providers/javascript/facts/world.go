@@ -134,11 +134,14 @@ func namespace(text string) bool {
 // member reads process.env.A, import.meta.env.A and localStorage.a.
 func (e *extractor) member(r parse.Ref, n *parse.Node) {
 	f := e.f
-	name, ok := f.PropertyOf(r)
+	name, ok := e.Names.Key(r)
 	object := n.First()
+	if !ok {
+		e.chooses(r, object)
+	}
 	switch f.Kind(object) {
-	case parse.Dot:
-		if f.NameOf(f.Kid(object, 1)) != "env" {
+	case parse.Dot, parse.Index:
+		if inner, known := e.Names.Key(object); !known || inner != "env" {
 			if ok && name == "env" && e.Names.Path(r) == "process.env" {
 				e.handsOnEnvironment(r)
 			}
@@ -204,7 +207,11 @@ func (e *extractor) environment(r parse.Ref) bool {
 	case value == 0:
 		return false
 	case path == ".env": // const {env} = process
-	case path == "" && (e.f.Kind(value) == parse.Ident || e.f.Kind(value) == parse.Dot && e.f.NameOf(e.f.Kid(value, 1)) == "env"):
+	case path == "" && e.f.Kind(value) == parse.Ident:
+	case path == "" && (e.f.Kind(value) == parse.Dot || e.f.Kind(value) == parse.Index):
+		if name, ok := e.Names.Key(value); !ok || name != "env" {
+			return false
+		}
 	default:
 		return false
 	}

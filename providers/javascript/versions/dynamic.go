@@ -21,7 +21,10 @@ func (s *side) runtimeNamed(i int) bool {
 func (s *side) veil(i int) {
 	n := s.node(i)
 	switch {
+	case n.Kind == model.ApplicationNodeKindUnknown && s.text(i, "what") != "":
+		s.open = append(s.open, i)
 	case n.Kind == model.ApplicationNodeKindUnknown:
+		s.open = append(s.open, i)
 		s.veiled[model.ApplicationNodeKindExternalModule] = true
 	case n.Kind == model.ApplicationNodeKindBrowserWindow && !s.flag(i, "options_known"):
 		s.veiled[model.ApplicationNodeKindElectronPreload] = true
@@ -38,8 +41,11 @@ func (s *side) veil(i int) {
 // other side has names of its kind that went nowhere.
 func (j *judge) mayBe(i int, own, other *side) string {
 	kind := own.node(i).Kind
-	if !own.isFact(i) || own.isFile(i) {
+	if !own.isFact(i) || own.isFile(i) || own.text(i, "what") != "" {
 		return ""
+	}
+	if reason := other.opens(kind); reason != "" {
+		return reason
 	}
 	if other.veiled[kind] {
 		return "has others of its kind whose names are only known when the program runs"
@@ -52,6 +58,29 @@ func (j *judge) mayBe(i int, own, other *side) string {
 	}
 	if own.runtimeNamed(i) && j.alone[other][kind] {
 		return "has others of its kind, and it may be one of them: its name is only known when the program runs"
+	}
+	return ""
+}
+
+// opens is why code of a side may do anything of a kind, or "". What is on both sides
+// does the same on both: it hides nothing that only one of them shows.
+func (s *side) opens(kind model.ApplicationNodeKind) string {
+	switch kind {
+	case model.ApplicationNodeKindPackage, model.ApplicationNodeKindLibrary, model.ApplicationNodeKindNativeAddon, model.ApplicationNodeKindUnknown:
+		return ""
+	}
+	for _, i := range s.open {
+		switch {
+		case s.pair[i] >= 0:
+		case s.text(i, "what") == "compiled-code":
+			return "has code that is only compiled when the program runs"
+		case s.text(i, "what") == "":
+			if kind == model.ApplicationNodeKindChildProcess || kind == model.ApplicationNodeKindIpcChannel || kind == model.ApplicationNodeKindIpcHandler || kind == model.ApplicationNodeKindBrowserWindow {
+				return "loads modules that are only known when the program runs"
+			}
+		case kind == model.ApplicationNodeKindStorage, kind == model.ApplicationNodeKindEndpoint, kind == model.ApplicationNodeKindWorker, kind == model.ApplicationNodeKindServiceWorker:
+			return "has globals that are only chosen when the program runs"
+		}
 	}
 	return ""
 }

@@ -31,6 +31,8 @@ type side struct {
 	mapped bool // source maps name original files
 	// veiled are the kinds of which something has no name until the program runs.
 	veiled map[model.ApplicationNodeKind]bool
+	// open are the nodes that stand for what code does which is only known when it runs.
+	open []int
 
 	asks  [][]load // what nodes load, where known
 	known []bool

@@ -2,6 +2,7 @@ package application
 
 import (
 	"cmp"
+	"path"
 	"slices"
 	"strings"
 
@@ -29,7 +30,11 @@ func (a *analysis) settleFacts() error {
 			for i := range list {
 				if f := &list[i]; f.Pending() {
 					if text, ok := s.text(place{file, part}, f.Pieces, f.Kind == facts.Endpoint, maxHops); ok {
-						f.Settle(text, byConstant)
+						why := byConstant
+						if f.Pieces[0].Chunk {
+							why = byRuntime
+						}
+						f.Settle(text, why)
 					}
 				}
 			}
@@ -74,6 +79,48 @@ func exposedChannels(list []facts.Fact) {
 	}
 }
 
+// chunkFile is the file of a chunk as code in a file means it: the one that the only
+// runtime that names a file of the application by the id has.
+func (s *settling) chunkFile(file int, id string) (string, bool) {
+	found := ""
+	for runtime, u := range s.units {
+		if u == nil || u.chunkName == nil {
+			continue
+		}
+		name, ok := u.chunkName.File(id)
+		if !ok {
+			continue
+		}
+		// Names may begin with the folder that the runtime is in.
+		folder := path.Dir(s.tree.Files[runtime].Path)
+		at := path.Join(folder, name)
+		for !s.Has(at) && folder != "." && folder != "/" {
+			folder = path.Dir(folder)
+			at = path.Join(folder, name)
+		}
+		if !s.Has(at) || at == found {
+			continue
+		}
+		if found != "" {
+			return "", false
+		}
+		found = at
+	}
+	if found == "" {
+		return "", false
+	}
+	from := path.Dir(s.tree.Files[file].Path)
+	up := "./"
+	for from != "." && !strings.HasPrefix(found, from+"/") {
+		from = path.Dir(from)
+		up += "../"
+	}
+	if from != "." {
+		found = found[len(from)+1:]
+	}
+	return up + found, true
+}
+
 // maxHops bounds the modules on the way to a value.
 const maxHops = 32
 
@@ -99,8 +146,12 @@ func (s *settling) join(from place, pieces []facts.Piece, partial bool, hops int
 	for i := range pieces {
 		p := &pieces[i]
 		text, ok := p.Text, !p.Unknown
-		if p.From != nil {
+		switch {
+		case p.From != nil:
 			text, ok = s.value(from, p.From, hops)
+			known = known || ok
+		case p.Chunk:
+			text, ok = s.chunkFile(from.file, p.Text)
 			known = known || ok
 		}
 		switch {
@@ -281,6 +332,7 @@ func (s *settling) one(list []*facts.Constant, of func(*facts.Constant) (string,
 // Why names are known that do not stand where they are used.
 const (
 	byConstant = "its name has a constant of another module"
+	byRuntime  = "the runtime in another file names the chunk"
 	byCaller   = "a function that another part of the application calls with it hands it on"
 )
 

@@ -31,6 +31,10 @@ func (e *extractor) located(kind Kind, r parse.Ref, via string, at parse.Ref, de
 	}
 	fact := e.fact(kind, text, via, at, details...)
 	if fact.Dynamic = !ok; !ok {
+		if id, ok := e.chunkOfRuntime(r); ok {
+			fact.Pieces = []Piece{{Text: id, Chunk: true}}
+			return fact
+		}
 		e.pend(fact, r)
 		if e.f.Kind(r) == parse.Ident && len(e.given) == 0 { // callers in other modules may give it
 			_, _, fact.Wrapper = e.chosen(r)
@@ -166,7 +170,7 @@ func (e *extractor) joinedPath(r parse.Ref, hops int) (string, bool) {
 			return ".", true
 		}
 	case strings.HasSuffix(p, ".u"):
-		return e.chunk(r, hops)
+		return e.chunk(r)
 	case strings.HasSuffix(p, ".toString"):
 		return e.filePath(f.First(callee), hops-1)
 	case f.Kind(callee) == parse.Dot && f.NameOf(f.Kid(callee, 1)) == "resolve" && e.Names.IsRequire(f.First(callee)):

@@ -26,6 +26,7 @@ type Piece struct {
 	Text    string
 	From    *Reference // the text is that of a value of a module
 	Unknown bool       // the text is only known when the program runs
+	Chunk   bool       // the text is the file of the chunk with the id Text
 }
 
 // A Constant is a value that a module exports: the text, or a value of another

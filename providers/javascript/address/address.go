@@ -1,5 +1,6 @@
 // Package address takes out of addresses what must not be kept of them:
-// credentials, fragments, and the values of queries and of parameters in paths.
+// credentials, fragments, and the values of queries and of parameters in paths. Of
+// commands and headers it takes what names itself a credential.
 // What is left names what is asked for and by which keys. Parts that vary stand
 // as {} in addresses and are cut like others.
 package address
@@ -18,7 +19,7 @@ func Clean(text string) string {
 // with a scheme, after "//" with credentials, as paths, and as the end of one that
 // begins with "?" or "&". All else is as it was.
 func Text(text string) string {
-	if !strings.ContainsAny(text, "?&#\\,") && !strings.Contains(text, "/") {
+	if !strings.ContainsAny(text, "?&#\\,/") && !credential(text) {
 		return text
 	}
 	c := cutter{text: text}
@@ -95,6 +96,7 @@ func (c *cutter) tokens() {
 		c.address(lead, len(c.text))
 		return
 	}
+	what := none
 	for i := 0; i < len(c.text); {
 		if ends(c.text[i]) {
 			i++
@@ -104,7 +106,10 @@ func (c *cutter) tokens() {
 		for end < len(c.text) && !ends(c.text[end]) {
 			end++
 		}
-		c.token(i, end)
+		cut := false
+		if cut, what = c.credentials(i, end, what); !cut {
+			c.token(i, end)
+		}
 		i = end
 	}
 }

@@ -45,6 +45,15 @@ func TestText(t *testing.T) {
 		{"DATA:text/plain;base64,S//S?S", "DATA:text/plain;base64,"},
 		{" data:,S S", " data:,"},
 
+		// Credentials of commands and headers.
+		{"curl -u me:S https://h/y", "curl -u me: https://h/y"}, {"curl --user=me:S x", "curl --user=me: x"}, {"docker run -u 1000:1000 x", "docker run -u 1000:1000 x"},
+		{`curl -H "Authorization: Bearer S" https://h/z`, `curl -H "Authorization: Bearer " https://h/z`}, {"Authorization: S", "Authorization: "}, {"Authorization:S", "Authorization:"},
+		{"X-Api-Key: S", "X-Api-Key: "}, {"Bearer SSSSSSSS", "Bearer "}, {"Basic SSSSSSSS=", "Basic "}, {"mysql --password=S -h h", "mysql --password= -h h"},
+		{"login --token S --verbose", "login --token  --verbose"}, {"login --token --verbose", "login --token --verbose"}, {"access_token=S", "access_token="},
+		{"grant=a&client_secret=S", "grant=&client_secret="}, {"API_KEY=S cmd", "API_KEY= cmd"},
+		{"Basic Latin letters", "Basic Latin letters"}, {"Bearer token is missing", "Bearer token is missing"}, {"user: name", "user: name"}, {"a=b", "a=b"},
+		{"--max-tokens=5", "--max-tokens=5"}, {"tokenizer=x", "tokenizer=x"},
+
 		// No addresses.
 		{`C:\a\b@c`, `C:\a\b@c`}, {`\d+:\w@`, `\d+:\w@`}, {"a, b", "a, b"}, {"data: one, two", "data: one, two"},
 		{"#root", "#root"}, {"a[href='#x']", "a[href='#x']"}, {"Really? Yes & no = maybe #1", "Really? Yes & no = maybe #1"},
@@ -70,7 +79,7 @@ func TestClean(t *testing.T) {
 func TestPiece(t *testing.T) {
 	for _, tt := range []struct{ before, part, want string }{
 		{"https://h/{}", "?tok=S", "?tok="}, {"https://h/{}?tok={}", "#S", ""}, {"https://h/?a=", "S", ""}, {"https://{}:", "S@h/a", "h/a"},
-		{"", "#root", "#root"}, {"div", "#root", "#root"}, {"https://h", "/a", "/a"},
+		{"", "#root", "#root"}, {"div", "#root", "#root"}, {"https://h", "/a", "/a"}, {"-u ", "me:S", "me:"}, {"authorization: ", "Basic S", "Basic "}, {"?", "user=S", "user="}, {"--token ", "S", ""},
 	} {
 		if got := address.Piece(tt.before, tt.part); got != tt.want {
 			t.Errorf("%q after %q gives %q, want %q", tt.part, tt.before, got, tt.want)

@@ -28,6 +28,12 @@ new BrowserWindow({icon: 'https://u:SECRET@h/?x=SECRET', webPreferences: {preloa
 fetch('https://h.example/p;jsession=SECRET?x'); fetch('https://h.example/p?SECRET'); fetch(' https://u:SECRET@h/?a=1;b=SECRET');
 autoUpdater.setFeedURL({url: 'https://u:SECRET@up.example/?k=SECRET'}); log('at https://u:SECRET@h/?x=SECRET there');
 //# sourceMappingURL=maps/a.js.map?tok=SECRET`,
+	"c.js": `const cp = require('child_process');
+cp.spawn('curl', ['-u', 'user:SECRET', '--user=u:SECRET', '-H', 'Authorization: token SECRET', '--header', 'X-Api-Key: SECRET', 'https://h.io/x']);
+cp.exec('curl -u me:SECRET https://h.io/y'); cp.exec('curl -H "Authorization: Bearer SECRET" https://h.io/z'); cp.spawn('x', ['--password=SECRET', '--token', 'SECRET']);
+fetch('https://h.io/a'.concat('?key=SECRET')); fetch('https://h.io/b?' + new URLSearchParams({token: 'SECRET'})); new URLSearchParams('user=SECRET');
+fetch('https://h.io/c', {headers: {Authorization: 'Basic SECRET'}}); fetch('https://h.io/d', {headers: {'x-api-key': 'SECRET'}});
+const late = 'https://h.io/e?'.concat('api_key=SECRET', '&k=SECRET'); fetch(late); send('Bearer SECRETSECRET', 'a=1&access_token=SECRET');`,
 	"b.js":   "//# sourceMappingURL=https://u:SECRET@h/b.js.map?tok=SECRET#SECRET",
 	"i.html": `<meta http-equiv="Content-Security-Policy" content="report-uri https://u:SECRET@h/?k=SECRET; default-src 'self'"><script src="/l.js?tok=SECRET"></script><script src="//u:SECRET@h.example/a.js?SECRET"></script><script type=module>import 'https://u:SECRET@h/m.js?v=SECRET'</script>`,
 }

@@ -293,8 +293,8 @@ const maxBefore = 64
 // literal is what is kept of a text, which may be joined to others in front of it.
 func (e *extractor) literal(r parse.Ref) string {
 	var before []string // from the nearest on
-	left := maxBefore
-	for part := r; left > 0; part = e.Parents[part] {
+	left, part := maxBefore, r
+	for ; left > 0; part = e.Parents[part] {
 		up := e.Parents[part]
 		if e.Kind(up) != parse.Binary || e.At(up).Op != parse.Plus {
 			break
@@ -306,7 +306,45 @@ func (e *extractor) literal(r parse.Ref) string {
 		before = append(before, here.String())
 	}
 	slices.Reverse(before)
-	return address.Piece(strings.Join(before, ""), e.StringValue(r))
+	front := strings.Join(before, "")
+	if front == "" {
+		front = e.beside(part, &left)
+	}
+	return address.Piece(front, e.StringValue(r))
+}
+
+// beside is what stands before a text that others are joined to when the program runs:
+// an argument of a command, the name of a header, the begin of an address.
+func (e *extractor) beside(r parse.Ref, left *int) string {
+	var b strings.Builder
+	up := e.Parents[r]
+	switch e.Kind(up) {
+	case parse.Array:
+		for k := e.First(up); k != r && k != 0; k = e.Next(k) {
+			if e.Next(k) == r && e.Kind(k) == parse.String {
+				e.lead(k, &b, left)
+				b.WriteByte(' ')
+			}
+		}
+	case parse.Property:
+		if key, ok := e.KeyOf(e.First(up), e.At(up).Flags&parse.Computed != 0); ok && e.Kid(up, 1) == r {
+			b.WriteString(key + ": ")
+		}
+	case parse.New:
+		if e.Kid(up, 1) == r && e.Text(e.First(up)) == "URLSearchParams" {
+			return "?"
+		}
+	case parse.Call: // "https://h/".concat("?a=b")
+		callee := e.First(up)
+		if e.Kind(callee) != parse.Dot || e.NameOf(e.Kid(callee, 1)) != "concat" || r == callee {
+			return ""
+		}
+		e.lead(e.First(callee), &b, left)
+		for k := e.Next(callee); k != r && k != 0 && *left > 0; k = e.Next(k) {
+			e.lead(k, &b, left)
+		}
+	}
+	return b.String()
 }
 
 // lead writes the text of a part, with {} for what varies.

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"io"
 	"log/slog"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -149,11 +150,15 @@ func identity(profile schema.Profile) sessionfamily.Identity {
 // assemble makes a session and the dispatcher of its calls; done releases both.
 func assemble(s setup) (d *dispatch.Dispatcher, done func()) {
 	pkg, _ := catalog.Built()
+	memory := int64(evidence.DefaultMemory)
+	if s.single {
+		memory = math.MaxInt64 // the one record is there until it is written out
+	}
 	sess := session.New(session.Config{
 		Providers:   engines(s.getenv),
 		Recognize:   recognize,
 		Version:     pkg.Version,
-		Ledger:      evidence.NewLedger("", 0),
+		Ledger:      evidence.NewLedger("", memory),
 		Environment: s.getenv(choiceSetting),
 		Flag:        s.provider,
 	})

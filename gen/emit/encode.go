@@ -104,6 +104,9 @@ func encode(t *ir.Type, value *jen.Statement) *jen.Statement {
 	case ir.Any:
 		return call("AppendAny")
 	case ir.Array:
+		if t.Elem.Kind == ir.Integer {
+			return call("AppendInts")
+		}
 		return call("AppendSlice", encodeFunc(t.Elem))
 	case ir.Map:
 		return call("AppendMap", encodeFunc(t.Elem))

@@ -276,9 +276,7 @@ func (v *AnalysisRunProcessLineageSnapshotsProviderObservationVerified) AppendJS
 	b = append(b, `,"process_group":`...)
 	b = wire.AppendInt(b, v.ProcessGroup)
 	b = append(b, `,"descendants":`...)
-	b = wire.AppendSlice(b, v.Descendants, func(v *int64, b []byte) []byte {
-		return wire.AppendInt(b, *v)
-	})
+	b = wire.AppendInts(b, v.Descendants)
 	return append(b, `}`...)
 }
 

@@ -22,9 +22,7 @@ func (v *ApplicationGraph) AppendJSON(b []byte) []byte {
 	b = append(b, `{"graph_id":`...)
 	b = wire.AppendString(b, v.GraphID)
 	b = append(b, `,"roots":`...)
-	b = wire.AppendSlice(b, v.Roots, func(v *int64, b []byte) []byte {
-		return wire.AppendInt(b, *v)
-	})
+	b = wire.AppendInts(b, v.Roots)
 	b = append(b, `,"nodes":`...)
 	b = wire.AppendSlice(b, v.Nodes, (*ApplicationNode).AppendJSON)
 	b = append(b, `,"edges":`...)

@@ -23,21 +23,13 @@ type ApplicationLocations struct {
 // AppendJSON appends the object.
 func (v *ApplicationLocations) AppendJSON(b []byte) []byte {
 	b = append(b, `{"file":`...)
-	b = wire.AppendSlice(b, v.File, func(v *int64, b []byte) []byte {
-		return wire.AppendInt(b, *v)
-	})
+	b = wire.AppendInts(b, v.File)
 	b = append(b, `,"start":`...)
-	b = wire.AppendSlice(b, v.Start, func(v *int64, b []byte) []byte {
-		return wire.AppendInt(b, *v)
-	})
+	b = wire.AppendInts(b, v.Start)
 	b = append(b, `,"end":`...)
-	b = wire.AppendSlice(b, v.End, func(v *int64, b []byte) []byte {
-		return wire.AppendInt(b, *v)
-	})
+	b = wire.AppendInts(b, v.End)
 	b = append(b, `,"line":`...)
-	b = wire.AppendSlice(b, v.Line, func(v *int64, b []byte) []byte {
-		return wire.AppendInt(b, *v)
-	})
+	b = wire.AppendInts(b, v.Line)
 	return append(b, `}`...)
 }
 

@@ -47,17 +47,11 @@ func (v *JavascriptSemantics) AppendJSON(b []byte) []byte {
 	b = append(b, `,"kinds":`...)
 	b = wire.AppendString(b, v.Kinds)
 	b = append(b, `,"starts":`...)
-	b = wire.AppendSlice(b, v.Starts, func(v *int64, b []byte) []byte {
-		return wire.AppendInt(b, *v)
-	})
+	b = wire.AppendInts(b, v.Starts)
 	b = append(b, `,"lengths":`...)
-	b = wire.AppendSlice(b, v.Lengths, func(v *int64, b []byte) []byte {
-		return wire.AppendInt(b, *v)
-	})
+	b = wire.AppendInts(b, v.Lengths)
 	b = append(b, `,"labels":`...)
-	b = wire.AppendSlice(b, v.Labels, func(v *int64, b []byte) []byte {
-		return wire.AppendInt(b, *v)
-	})
+	b = wire.AppendInts(b, v.Labels)
 	b = append(b, `,"strings":`...)
 	b = wire.AppendSlice(b, v.Strings, func(v *string, b []byte) []byte {
 		return wire.AppendString(b, *v)
@@ -65,17 +59,11 @@ func (v *JavascriptSemantics) AppendJSON(b []byte) []byte {
 	b = append(b, `,"relation_kinds":`...)
 	b = wire.AppendString(b, v.RelationKinds)
 	b = append(b, `,"from":`...)
-	b = wire.AppendSlice(b, v.From, func(v *int64, b []byte) []byte {
-		return wire.AppendInt(b, *v)
-	})
+	b = wire.AppendInts(b, v.From)
 	b = append(b, `,"to":`...)
-	b = wire.AppendSlice(b, v.To, func(v *int64, b []byte) []byte {
-		return wire.AppendInt(b, *v)
-	})
+	b = wire.AppendInts(b, v.To)
 	b = append(b, `,"functions":`...)
-	b = wire.AppendSlice(b, v.Functions, func(v *int64, b []byte) []byte {
-		return wire.AppendInt(b, *v)
-	})
+	b = wire.AppendInts(b, v.Functions)
 	b = append(b, `,"fingerprints":`...)
 	b = wire.AppendSlice(b, v.Fingerprints, func(v *string, b []byte) []byte {
 		return wire.AppendString(b, *v)
@@ -243,17 +231,11 @@ func (v *JavascriptSemanticsUnit) AppendJSON(b []byte) []byte {
 	b = append(b, `,"count":`...)
 	b = wire.AppendInt(b, v.Count)
 	b = append(b, `,"modules":`...)
-	b = wire.AppendSlice(b, v.Modules, func(v *int64, b []byte) []byte {
-		return wire.AppendInt(b, *v)
-	})
+	b = wire.AppendInts(b, v.Modules)
 	b = append(b, `,"application_nodes":`...)
-	b = wire.AppendSlice(b, v.ApplicationNodes, func(v *int64, b []byte) []byte {
-		return wire.AppendInt(b, *v)
-	})
+	b = wire.AppendInts(b, v.ApplicationNodes)
 	b = append(b, `,"line_lengths":`...)
-	b = wire.AppendSlice(b, v.LineLengths, func(v *int64, b []byte) []byte {
-		return wire.AppendInt(b, *v)
-	})
+	b = wire.AppendInts(b, v.LineLengths)
 	return append(b, `}`...)
 }
 

@@ -1060,13 +1060,9 @@ func (v *TraceApplicationFeatureOutputPath) AppendJSON(b []byte) []byte {
 	b = append(b, `,"side":`...)
 	b = wire.AppendString(b, v.Side)
 	b = append(b, `,"nodes":`...)
-	b = wire.AppendSlice(b, v.Nodes, func(v *int64, b []byte) []byte {
-		return wire.AppendInt(b, *v)
-	})
+	b = wire.AppendInts(b, v.Nodes)
 	b = append(b, `,"edges":`...)
-	b = wire.AppendSlice(b, v.Edges, func(v *int64, b []byte) []byte {
-		return wire.AppendInt(b, *v)
-	})
+	b = wire.AppendInts(b, v.Edges)
 	b = append(b, `,"end":`...)
 	b = wire.AppendString(b, v.End)
 	b = append(b, `,"end_kind":`...)

@@ -189,6 +189,30 @@ func AppendSlice[T any](dst []byte, items []T, item func(*T, []byte) []byte) []b
 	return append(dst, ']')
 }
 
+// AppendInts appends an array of integers.
+func AppendInts(dst []byte, items []int64) []byte {
+	dst = append(dst, '[')
+	for i, n := range items {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		if n < 0 && n > -1000 {
+			dst, n = append(dst, '-'), -n
+		}
+		switch { // columns hold small differences for the most part
+		case uint64(n) < 10:
+			dst = append(dst, '0'+byte(n))
+		case uint64(n) < 100:
+			dst = append(dst, '0'+byte(n/10), '0'+byte(n%10))
+		case uint64(n) < 1000:
+			dst = append(dst, '0'+byte(n/100), '0'+byte(n/10%10), '0'+byte(n%10))
+		default:
+			dst = strconv.AppendInt(dst, n, 10)
+		}
+	}
+	return append(dst, ']')
+}
+
 // AppendMap appends an object with its keys sorted.
 func AppendMap[T any](dst []byte, m map[string]T, item func(*T, []byte) []byte) []byte {
 	type entry struct {

@@ -62,6 +62,15 @@ func TestAppendFloat_is_canonical(t *testing.T) {
 	}
 }
 
+func TestAppendInts(t *testing.T) {
+	for _, items := range [][]int64{nil, {0}, {-1, 9, 10, -10, 99, 100, -99, -100, 999, -999, 1000, -1000, 123456}, {math.MaxInt64, math.MinInt64, 7}} {
+		want := AppendSlice(nil, items, func(v *int64, dst []byte) []byte { return AppendInt(dst, *v) })
+		if got := AppendInts(nil, items); string(got) != string(want) {
+			t.Errorf("%v is %s", items, got)
+		}
+	}
+}
+
 func TestAppendMap_sorts(t *testing.T) {
 	m := map[string]int64{"b": 2, "a": 1, "é": 3, "": 0}
 	got := string(AppendMap(nil, m, func(v *int64, b []byte) []byte { return AppendInt(b, *v) }))

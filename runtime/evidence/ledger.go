@@ -80,7 +80,10 @@ func (l *Ledger) Append(r *Record) (added bool, err error) {
 	if l.Len() >= MaxRecords {
 		return false, ErrFull
 	}
-	e := newEntry(r)
+	e := &entry{summary: summarize(r)}
+	var hashing sync.WaitGroup
+	hashing.Go(func() { e.digest = sum(r.canonical) })
+	defer hashing.Wait()
 	if l.fits(len(r.canonical)) {
 		e.inline = kept(r.canonical)
 	} else {
@@ -94,6 +97,7 @@ func (l *Ledger) Append(r *Record) (added bool, err error) {
 		}
 		e.segment = l.current
 	}
+	hashing.Wait()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.insert(e)

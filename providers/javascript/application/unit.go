@@ -32,6 +32,7 @@ type unit struct {
 	bundles []bundle.Bundle
 	spans   []parse.Span // by part
 	nest    *bundle.Nest // of the parts but the first
+	whole   bool         // its source map says that it is one module
 	// exported tells which packed module declares what the file exports.
 	exported map[string]bundle.Member
 
@@ -59,6 +60,7 @@ type part struct {
 	shapes    jsontext.Value // of exports, by name; nil for none
 	globals   []facts.Global
 	calls     []facts.Call // until facts of all files were settled
+	wrappers  []facts.Fact // of functions that hand on what they are given, likewise
 }
 
 // A print is what a part is recognized by.
@@ -96,11 +98,15 @@ func readUnit(ctx context.Context, code, digest string, isModule bool, mapOf fun
 	if err != nil {
 		return nil, err
 	}
+	parents := make(chan []parse.Ref, 1)
+	go func() { parents <- file.Parents() }()
 	table := scope.Resolve(file)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	p := &bundle.File{File: file, Scopes: table, Names: symbol.New(file, table), Parents: file.Parents()}
+	functions := make(chan semantic.Prints, 1)
+	go func() { functions <- semantic.NewPrints(file, table) }()
+	p := &bundle.File{File: file, Scopes: table, Names: symbol.New(file, table), Parents: <-parents}
 	packed := bundle.Detect(p)
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -110,7 +116,7 @@ func readUnit(ctx context.Context, code, digest string, isModule bool, mapOf fun
 	if m := mapOf(u.mapAddress); m != nil {
 		u.mapped(p, packed, m)
 	}
-	u.bundles, u.exported = packed.Bundles, p.Exported(packed)
+	u.bundles, u.exported, u.whole = packed.Bundles, p.Exported(packed), packed.Whole
 	u.layout(code, digest)
 	u.umd = u.asksForAMD(p)
 	p.Names.Loads = newExternals(p, packed.Roles, u)
@@ -120,7 +126,7 @@ func readUnit(ctx context.Context, code, digest string, isModule bool, mapOf fun
 	defer others.Wait()
 	others.Go(func() { u.printParts(p, packed.Roles) })
 	inside := &bundle.File{File: file, Scopes: table, Names: p.Names.Fork(), Parents: p.Parents}
-	others.Go(func() { u.graph = semantic.Extract(inside, u.spans[1:], packed.Roles) })
+	others.Go(func() { u.graph = semantic.Extract(inside, u.spans[1:], packed.Roles, functions) })
 	found := extract(p, packed.Roles, u.wrapped(p))
 	if err := u.readEvals(ctx, p, found); err != nil {
 		return nil, err
@@ -230,6 +236,10 @@ func (u *unit) divide(found *facts.Found) {
 	for _, v := range found.Globals {
 		p := at(v.At)
 		p.globals = append(p.globals, v)
+	}
+	for _, v := range found.Wrappers {
+		p := at(v.At)
+		p.wrappers = append(p.wrappers, v)
 	}
 	for _, v := range found.Calls {
 		p := at(v.At)

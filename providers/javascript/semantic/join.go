@@ -1,11 +1,13 @@
 package semantic
 
 import (
+	"cmp"
 	"encoding/hex"
 	"slices"
 	"strings"
 	"sync"
 
+	"rea/generated/wire"
 	"rea/providers/javascript/parse"
 )
 
@@ -532,7 +534,7 @@ func (j *Join) settle() {
 
 // index finds where the edges of each of some nodes begin.
 func (j *Join) index(nodes int) {
-	j.starts = make([]int32, nodes+1)
+	j.starts = cleared(j.starts, nodes+1)
 	for i := range j.Graph.Edges {
 		j.starts[j.Graph.Edges[i].From+1]++
 	}
@@ -542,28 +544,59 @@ func (j *Join) index(nodes int) {
 // from are the edges that begin at a node.
 func (j *Join) from(n int32) []Edge { return j.Graph.Edges[j.starts[n]:j.starts[n+1]] }
 
+// cleared is room for numbers that are 0, where there was some if it is enough.
+func cleared(room []int32, n int) []int32 {
+	if cap(room) < n {
+		return make([]int32, n, n+n/16)
+	}
+	room = room[:n]
+	clear(room)
+	return room
+}
+
 func sum(counts []int32) {
 	for i := 1; i < len(counts); i++ {
 		counts[i] += counts[i-1]
 	}
 }
 
-// mergeEdges joins two lists in order, each edge once. The second is short.
+// mergeEdges joins two lists in order, each edge once. The second is short, and the
+// first is not used any more: it is where the result lies if there is room behind it.
 func mergeEdges(a, b []Edge) []Edge {
-	out := make([]Edge, 0, len(a)+len(b))
+	fresh, from := b[:0], 0
 	for _, e := range b {
-		key := e.pack()
-		i := 0
-		for i < len(a) && a[i].pack() < key {
-			i++
-		}
-		out, a = append(append(out, a[:i]...), e), a[i:]
-		if len(a) > 0 && a[0] == e {
-			a = a[1:]
+		i, there := slices.BinarySearchFunc(a[from:], e, Edge.compare)
+		if from += i; !there {
+			fresh = append(fresh, e)
 		}
 	}
-	return append(out, a...)
+	end := len(a)
+	if n := len(a) + len(fresh); n <= cap(a) {
+		a = a[:n]
+	} else {
+		more := make([]Edge, n, n+n/16)
+		for at := 0; at < end; at += atOnce {
+			copy(more[at:], a[at:min(end, at+atOnce)])
+		}
+		a = more
+	}
+	// From the end on: what comes behind an edge that is put in moves up.
+	for i := len(fresh) - 1; i >= 0; i-- {
+		at, _ := slices.BinarySearchFunc(a[:end], fresh[i], Edge.compare)
+		for end > at {
+			first := max(at, end-atOnce)
+			copy(a[first+i+1:], a[first:end])
+			end = first
+		}
+		a[at+i] = fresh[i]
+	}
+	return a
 }
+
+// atOnce is how many edges are moved before others may run: see [wire.Piece].
+const atOnce = wire.Piece / 12
+
+func (e Edge) compare(o Edge) int { return cmp.Compare(e.pack(), o.pack()) }
 
 // NodeAt is the node of a part that has exactly a range and one of some kinds.
 func (j *Join) NodeAt(part int, at parse.Span, kinds ...Kind) int32 {
@@ -586,19 +619,19 @@ func (g *Graph) nodeAt(u *UnitRange, at parse.Span, kinds []Kind) int32 {
 type inflow struct{ first, sources []int32 }
 
 func (a *inflow) index(g *Graph) {
-	a.first = make([]int32, len(g.Kinds)+1)
+	// What flows to a node begins one further on until it is there.
+	a.first = cleared(a.first, len(g.Kinds)+2)
 	for i := range g.Edges {
 		if e := &g.Edges[i]; e.Kind == Flows || e.Kind == Crosses {
-			a.first[e.To+1]++
+			a.first[e.To+2]++
 		}
 	}
 	sum(a.first)
-	a.sources = make([]int32, a.first[len(a.first)-1])
-	fill := slices.Clone(a.first)
+	a.sources = cleared(a.sources, int(a.first[len(a.first)-1]))
 	for i := range g.Edges {
 		if e := &g.Edges[i]; e.Kind == Flows || e.Kind == Crosses {
-			a.sources[fill[e.To]] = e.From
-			fill[e.To]++
+			a.sources[a.first[e.To+1]] = e.From
+			a.first[e.To+1]++
 		}
 	}
 }

@@ -276,9 +276,9 @@ type Unit struct {
 // MaxNodes bounds the nodes of one file.
 const MaxNodes = 4_000_000
 
-// Extract reads a file. parts are the ranges of the modules in it; exports are
-// the nodes whose value a module gives, by name.
-func Extract(p *bundle.File, parts []parse.Span, roles map[scope.BindingID]bundle.Role) *Unit {
+// Extract reads a file. parts are the ranges of the modules in it, prints gives the
+// digests of its functions once they are made.
+func Extract(p *bundle.File, parts []parse.Span, roles map[scope.BindingID]bundle.Role, prints <-chan Prints) *Unit {
 	e := &extractor{
 		File: p, roles: roles,
 		bindings: make([]int32, len(p.Scopes.Bindings)), rows: newRows(p.Nodes, hasRow), configs: map[parse.Ref]int32{},
@@ -287,8 +287,6 @@ func Extract(p *bundle.File, parts []parse.Span, roles map[scope.BindingID]bundl
 	for i := range e.bindings {
 		e.bindings[i] = -1
 	}
-	prints := make(chan [][16]byte, 1)
-	go func() { prints <- printFunctions(p) }()
 	e.unit.Nodes = make([]Node, 0, len(p.Nodes)/4)
 	e.edges = make([]uint64, 0, len(p.Nodes)/3)
 	e.unit.Labels = []string{""}
@@ -309,12 +307,15 @@ func Extract(p *bundle.File, parts []parse.Span, roles map[scope.BindingID]bundl
 	return &u
 }
 
-// printFunctions makes the digests of functions, in order.
-func printFunctions(p *bundle.File) [][16]byte {
-	normal := fingerprint.NewNormalizer(p.File, p.Scopes)
-	var prints [][16]byte
-	for i := range p.Nodes {
-		if p.Nodes[i].Kind.IsFunction() {
+// Prints are the digests of the functions of a file, in order.
+type Prints [][16]byte
+
+// NewPrints makes the digests of functions.
+func NewPrints(file *parse.File, scopes *scope.Table) Prints {
+	normal := fingerprint.NewNormalizer(file, scopes)
+	var prints Prints
+	for i := range file.Nodes {
+		if file.Nodes[i].Kind.IsFunction() {
 			prints = append(prints, normal.Function(parse.Ref(i)))
 		}
 	}
@@ -322,7 +323,7 @@ func printFunctions(p *bundle.File) [][16]byte {
 }
 
 // takePrints gives functions that have nodes their digests.
-func (e *extractor) takePrints(prints [][16]byte) {
+func (e *extractor) takePrints(prints Prints) {
 	e.unit.Functions = make([]int32, 0, len(prints))
 	e.unit.Prints = prints[:0]
 	for i := range e.Nodes {

@@ -23,7 +23,9 @@ func relations(t *testing.T, src string) []string {
 	}
 	table := scope.Resolve(f)
 	p := &bundle.File{File: f, Scopes: table, Names: symbol.New(f, table), Parents: f.Parents()}
-	u := semantic.Extract(p, nil, nil)
+	prints := make(chan semantic.Prints, 1)
+	prints <- semantic.NewPrints(f, table)
+	u := semantic.Extract(p, nil, nil, prints)
 	name := func(i int32) string {
 		n := &u.Nodes[i]
 		label := u.Labels[n.Label]

@@ -249,6 +249,36 @@ func TestCallsInObjects(t *testing.T) {
 	}
 }
 
+// TestCallsThroughLoadedPointers: a register that was loaded from a slot of the
+// loader's leads where the slot does, in stubs and where they are done without.
+func TestCallsThroughLoadedPointers(t *testing.T) {
+	for _, cc := range []string{"aarch64-linux-gnu-gcc", "gcc"} {
+		for _, plt := range []string{"-fplt", "-fno-plt"} {
+			t.Run(cc+plt, func(t *testing.T) {
+				p, _ := compile(t, cc, "object.c", "-O1", "-shared", "-fPIC", "-nostdlib", plt)
+				reached := map[string]bool{}
+				for _, call := range p.Calls {
+					if call.Import >= 0 && call.Slot != 0 {
+						reached[p.Image.Imports[call.Import].Name] = true
+					}
+				}
+				for _, want := range []string{"other", "printf", "abort"} {
+					if !reached[want] {
+						t.Errorf("no slot leads to %s but to %v", want, reached)
+					}
+				}
+				most := 0
+				if plt == "-fplt" {
+					most = 1 // the stub that binds lazily, whose slot only the loader fills
+				}
+				if n := count(p, UnresolvedJump) + count(p, UnresolvedCall); n > most {
+					t.Errorf("%d transfers have no target", n)
+				}
+			})
+		}
+	}
+}
+
 func goProgram(t *testing.T, source string, env ...string) *Program {
 	t.Helper()
 	if _, err := exec.LookPath("go"); err != nil {

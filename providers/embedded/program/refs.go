@@ -14,20 +14,27 @@ import (
 
 // consts is the set of registers with known values at one point.
 type consts struct {
-	known uint64
-	val   [32]uint64
+	known  uint64
+	loaded uint64 // registers, none of known, that hold the pointer stored at val
+	val    [32]uint64
 }
 
 func (c *consts) meet(o *consts) (changed bool) {
-	both := c.known & o.known
-	for m := both; m != 0; m &= m - 1 {
+	known, loaded := c.known&o.known, c.loaded&o.loaded
+	for m := known | loaded; m != 0; m &= m - 1 {
 		if r := bits.TrailingZeros64(m); c.val[r] != o.val[r] {
-			both &^= 1 << r
+			known, loaded = known&^(1<<r), loaded&^(1<<r)
 		}
 	}
-	changed = both != c.known
-	c.known = both
+	changed = known != c.known || loaded != c.loaded
+	c.known, c.loaded = known, loaded
 	return changed
+}
+
+// forget drops what registers hold.
+func (c *consts) forget(regs uint64) {
+	c.known &^= regs
+	c.loaded &^= regs
 }
 
 func (c *consts) get(r isa.Reg) (uint64, bool) {
@@ -110,14 +117,14 @@ func (r *recovery) scan(s *refScanner, f *fn, deep bool) {
 	if r.im.Arch != object.ARM64 && !deep && !r.relative32 {
 		s.kept = false
 		for i := range f.blocks {
-			c.known = 0
+			c.forget(^uint64(0))
 			r.scanBlock(s, f, i, &c, true)
 		}
 		return
 	}
 	stable := r.constants(s, f) // false also for functions of too many blocks
 	for i := range f.blocks {
-		c.known = 0
+		c.forget(^uint64(0))
 		if stable && s.set[i] {
 			c = s.in[i]
 		}
@@ -185,7 +192,7 @@ func (r *recovery) scanBlock(s *refScanner, f *fn, i int, c *consts, emit bool) 
 			r.scanInst(s, a, in, c)
 		}
 		if l := r.leafAt(in); l != nil {
-			if c.known &^= l.writes; l.pc < 32 {
+			if c.forget(l.writes); l.pc < 32 {
 				c.put(l.pc, in.Addr+uint64(in.Len))
 			}
 		} else if asksPC(r.im.Arch, in) {
@@ -244,19 +251,38 @@ func stepConsts(c *consts, in *isa.Inst, arch object.Arch, lost uint64) {
 	if arch == object.X86 {
 		v = uint64(uint32(v))
 	}
-	c.known &^= in.Writes
+	slot, loads := uint64(0), false
+	if in.Class == isa.Load && in.Src2 == isa.NoReg && in.Mem.Size == word && in.Mem.Index == isa.NoReg && in.Mem.Segment == 0 && !in.HasImm {
+		slot, loads = c.place(&in.Mem)
+	}
+	c.forget(in.Writes)
 	if in.Flow == isa.Call || in.Flow == isa.IndirectCall {
-		c.known &^= lost
+		c.forget(lost)
 		return
 	}
-	if ok && in.Dst < 32 && in.Writes&(1<<in.Dst) != 0 {
+	if in.Dst >= 32 || in.Writes&(1<<in.Dst) == 0 {
+		return
+	}
+	if ok {
 		c.put(in.Dst, v)
+	} else if loads {
+		c.val[in.Dst] = slot
+		c.loaded |= 1 << in.Dst
 	}
 }
 
 func (c *consts) put(r isa.Reg, v uint64) {
 	c.val[r] = v
 	c.known |= 1 << r
+}
+
+// place is the address of an operand without an index, where it is constant.
+func (c *consts) place(m *isa.Mem) (uint64, bool) {
+	if m.Base == isa.PC || m.Base == isa.NoReg {
+		return uint64(m.Disp), true
+	}
+	x, ok := c.get(m.Base)
+	return x + uint64(m.Disp), ok
 }
 
 // access is the kind of a memory operand.
@@ -356,6 +382,8 @@ func (r *recovery) scanSite(s *refScanner, a uint32, in *isa.Inst, c *consts) {
 	case !in.HasMem && in.Src < 32:
 		if x, ok := c.get(in.Src); ok {
 			st.target = x
+		} else if c.loaded&(1<<in.Src) != 0 {
+			st.slot = r.wrap(int64(c.val[in.Src]))
 		}
 	}
 	s.sites = append(s.sites, st)

@@ -47,6 +47,7 @@ func Analyze(ctx context.Context, t *tree.Tree) (*model.ApplicationAnalysis, err
 			defer read()
 			return a.readUnits()
 		}},
+		{"joining chunks", a.joinChunks},
 		{"settling names", a.settleFacts},
 		{"drawing the graph", a.draw},
 		{"joining semantics", func() error {

@@ -43,10 +43,7 @@ func (a *analysis) drawBundles(file int) {
 	if len(bundlers) > 0 {
 		a.b.Set(nodes[0], "bundlers", bundlers)
 	}
-	if u.joined() {
-		a.b.Set(nodes[0], "joined_modules", "unknown")
-		a.b.Gap("modules joined in "+a.tree.Files[file].Path, -1, "the bundler joins modules into one scope, and neither comments nor a source map tell them apart")
-	}
+	a.drawJoined(file)
 	for i := 1; i < len(u.parts); i++ {
 		p := &u.parts[i]
 		b := &u.bundles[p.bundle]
@@ -66,25 +63,6 @@ func (a *analysis) drawBundles(file int) {
 		}
 	}
 	a.pending = append(a.pending, pending{file, byID})
-}
-
-// joined reports whether code outside of the known modules is itself several
-// modules whose boundaries are gone.
-func (u *unit) joined() bool {
-	joins := false
-	for i := range u.bundles {
-		b := &u.bundles[i]
-		if b.Bundler == bundle.Joined {
-			return false
-		}
-		joins = joins || b.Joins
-		for j := range b.Modules {
-			if k := b.Modules[j].Kind; b.Joins && (k == bundle.Region || k == bundle.Mapped) {
-				return false
-			}
-		}
-	}
-	return joins
 }
 
 // pending are the loads between the modules of a file, which may be in others.

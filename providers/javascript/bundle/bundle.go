@@ -34,11 +34,13 @@ const (
 	Esbuild    Bundler = "esbuild"
 	Rollup     Bundler = "rollup"
 	Rolldown   Bundler = "rolldown"
+	Vite       Bundler = "vite"
 	Metro      Bundler = "metro"
 	Turbopack  Bundler = "turbopack"
 	SystemJS   Bundler = "systemjs"
 	AMD        Bundler = "amd"
-	// Joined stands for whatever joined modules of which only a source map tells.
+	// Joined stands for whatever joined modules: only a source map tells of them, or
+	// nothing does.
 	Joined Bundler = "unknown"
 )
 
@@ -89,7 +91,8 @@ type Require struct {
 	At   parse.Span
 }
 
-// A Bundle is one table of modules.
+// A Bundle is one table of modules. It may have none where all of its modules share
+// one scope.
 type Bundle struct {
 	Bundler Bundler
 	Basis   string // what it was recognized by
@@ -125,6 +128,8 @@ type Found struct {
 	Bundles []Bundle
 	// Roles of the parameters of wrappers.
 	Roles map[scope.BindingID]Role
+	// Whole files are one module by their source map.
+	Whole bool
 }
 
 // Detect finds the bundles in a file.
@@ -138,6 +143,7 @@ func Detect(f *File) *Found {
 	d.withoutRuntime()
 	d.wrappers()
 	d.joined()
+	d.hoisted()
 	for i := range d.found.Bundles {
 		b := &d.found.Bundles[i]
 		for j := range b.Modules {
@@ -145,7 +151,7 @@ func Detect(f *File) *Found {
 		}
 	}
 	slices.SortStableFunc(d.found.Bundles, func(x, y Bundle) int {
-		return cmp.Compare(x.Modules[0].At.Start, y.Modules[0].At.Start)
+		return cmp.Compare(x.Modules[0].At.Start, y.Modules[0].At.Start) // one without modules is the only one
 	})
 	return &d.found
 }
@@ -164,7 +170,9 @@ type detector struct {
 	registered  []registration
 	declared    []scope.BindingID // by place of declaration, nil until asked for
 	forgets     bool              // a helper drops the functions that it ran
-	parcelKnown int8              // 0 until it was looked whether the file is Parcel's, then 1 or 2
+	outerKnown  bool
+	outerFunc   parse.Ref
+	parcelKnown int8 // 0 until it was looked whether the file is Parcel's, then 1 or 2
 }
 
 // index sorts references by binding.

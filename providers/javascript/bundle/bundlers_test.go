@@ -352,11 +352,11 @@ func TestWrappersOfRollupAndVite(t *testing.T) {
 		list, _ := detect(t, &b)
 		wrapped := 0
 		for _, l := range list {
-			if l.Bundler != bundle.Rollup && l.Bundler != bundle.SystemJS {
+			if string(l.Bundler) != b.family() && l.Bundler != bundle.Rollup && l.Bundler != bundle.SystemJS {
 				t.Errorf("%s is taken for %s", b.Name, l.Bundler)
 			}
 			for _, m := range l.Modules {
-				if l.Bundler == bundle.Rollup && m.Kind == bundle.Wrapped {
+				if l.Bundler != bundle.SystemJS && m.Kind == bundle.Wrapped {
 					wrapped++
 				}
 			}

@@ -37,6 +37,8 @@ func (f *File) Split(found *Found, places []Place, paths []string) {
 	}
 }
 
+const mapBasis = "the source map of the file"
+
 type splitter struct {
 	*detector
 	places []Place
@@ -131,11 +133,18 @@ func (s *splitter) file(found *Found) {
 	s.nest, s.fragments = nestOf(known), nil
 	parts := s.modules(s.stretches(s.units(nil, body), -1, parse.Span{Start: s.At(body).Start, End: end}))
 	parts = s.apart(parts, known)
-	if len(parts)+len(known) < 2 {
+	if len(parts) == 1 && len(known) == 0 && (len(found.Bundles) == 0 || found.Bundles[0].Bundler == Joined) {
+		found.Bundles, found.Whole = nil, true
+		return
+	}
+	if len(parts)+len(known) == 0 || len(parts)+len(known) == 1 && len(found.Bundles) == 0 {
 		return
 	}
 	if len(found.Bundles) == 1 {
 		held := &found.Bundles[0]
+		if held.Bundler == Joined {
+			held.Basis = mapBasis
+		}
 		held.Modules = append(held.Modules, parts...)
 		s.link(held.Modules, s.whole())
 		s.linkFragments(held.Modules)
@@ -146,7 +155,7 @@ func (s *splitter) file(found *Found) {
 		s.link(parts, s.whole())
 		s.linkFragments(parts)
 		s.linkChunks(parts)
-		found.Bundles = append(found.Bundles, Bundle{Bundler: Joined, Basis: "the source map of the file", Modules: parts})
+		found.Bundles = append(found.Bundles, Bundle{Bundler: Joined, Basis: mapBasis, Modules: parts})
 	}
 }
 

@@ -35,6 +35,15 @@ func TestShapes(t *testing.T) {
 		{"esbuild_helper_of_a_chunk", `import{a as H,b as T}from"./chunk-ABCD2345.js";var x=H((exports,module)=>{module.exports=1}),y=H(e=>{e.z=x()});console.log(T(y()));export{x as q};`, []string{
 			"esbuild x - wrapped", "esbuild y - wrapped loads x", "esbuild starts y",
 		}},
+		{"esbuild_helper_that_keeps_errors", `(()=>{var u=(t,e,r)=>()=>{if(r)throw r[0];try{return t&&(e=t(t=0)),e}catch(n){throw r=[n],n}};var a,x=u(()=>{a=1}),y=u(()=>{x();f(a)});y()})()`, []string{
+			"esbuild x - wrapped", "esbuild y - wrapped loads x", "esbuild starts y",
+		}},
+		{"rolldown_helper_used_once", "var b=2;((e,t)=>()=>(t||(e((t={exports:{}}).exports,t),e=null),t.exports))((e,t)=>{t.exports=1})();", []string{
+			"rolldown module@75 - wrapped", "rolldown starts module@75",
+		}},
+		{"browser_pack_flat", `(function(){var f=function(t){var e;return function(r){return e||t(e={exports:{},parent:r},e.exports),e.exports}};var _$a_1=f(function(module,exports){exports.x=_$b_2({})});var _$b_2=f(function(module,exports){exports.y=_$a_1(module)});var _$c_3={};_$c_3=_$a_1({});}());`, []string{
+			"browserify _$a_1 - wrapped loads _$b_2", "browserify _$b_2 - wrapped loads _$a_1", "browserify starts _$a_1",
+		}},
 		{"no_helper", `import{memo}from"./react.js";var A=memo((props,ref)=>props.a),B=memo(p=>A);console.log(A,B(1));`, nil},
 		{"comments_of_another_bundle", "var before = 1;\n// src/a.js\nvar a = before;\n// src/b.js\nvar b = a;\n", nil},
 		{"systemjs", `System.register("a", ["./b.js", "c"], function (exports, module) { "use strict"; return { setters: [], execute: function () {} }; });

@@ -14,12 +14,13 @@ type helperKind uint8
 const (
 	noHelper helperKind = iota
 	commonJS            // (cb, mod) => () => (mod || cb((mod = {exports: {}}).exports, mod), mod.exports)
-	esmInit             // (fn, res) => () => (fn && (res = fn(fn = 0)), res)
+	esmInit             // (fn, res, err) => () => (fn && (res = fn(fn = 0)), res)
+	flat                // (fn) => { var mod; return (parent) => (mod || fn(mod = {exports: {}, parent}, mod.exports), mod.exports) }
 )
 
 // wrappers reads var require_a = helper({"a.js" (exports, module) {…}}), as
-// esbuild and Rolldown write CommonJS modules and modules that run late, or the
-// functions that Rollup makes of them.
+// esbuild and Rolldown write CommonJS modules and modules that run late, browser-pack-flat
+// modules that load each other in a circle, or the functions that Rollup makes of them.
 func (d *detector) wrappers() {
 	helpers := map[scope.BindingID]helperKind{}
 	for i := range d.Nodes {
@@ -43,6 +44,9 @@ func (d *detector) wrappers() {
 	d.importedHelpers(helpers)
 	b := Bundle{Bundler: d.esbuildOrRolldown(), Basis: "variables that hold modules wrapped by a helper"}
 	d.helped(&b, helpers)
+	if b.Bundler == Esbuild {
+		b.Bundler = d.esbuildOrRolldown()
+	}
 	if len(b.Modules) == 0 {
 		b = Bundle{Bundler: Rollup, Basis: "functions that run a module once and keep its exports"}
 		d.once(&b)
@@ -63,10 +67,16 @@ func (d *detector) esbuildOrRolldown() Bundler {
 func (d *detector) helperOf(fn parse.Ref) helperKind {
 	params := d.Kid(fn, 1)
 	first := d.First(params)
-	if d.Kids(params) != 2 || d.Kind(first) != parse.Ident || d.Kind(d.Next(first)) != parse.Ident || d.At(fn).End-d.At(fn).Start > 600 {
+	if d.Kids(params) == 1 && d.Kind(first) == parse.Ident && d.At(fn).End-d.At(fn).Start < 400 && d.flatFactory(fn, d.Scopes.Of[first]) {
+		return flat
+	}
+	if n := d.Kids(params); n != 2 && n != 3 || d.Kind(first) != parse.Ident || d.Kind(d.Next(first)) != parse.Ident || d.At(fn).End-d.At(fn).Start > 600 {
 		return noHelper
 	}
 	callback, kept := d.Scopes.Of[first], d.Scopes.Of[d.Next(first)]
+	if d.Kids(params) == 3 { // one that keeps what was thrown
+		kept = 0
+	}
 	for _, use := range d.usesOf(kept) { // mod = {exports: {}}
 		assign := d.Parents[use]
 		if d.Kind(assign) != parse.Assign || d.First(assign) != use {
@@ -90,6 +100,25 @@ func (d *detector) helperOf(fn parse.Ref) helperKind {
 		}
 	}
 	return noHelper
+}
+
+// flatFactory reports whether a function makes the function that runs what it is given
+// once: with mod = {exports: {}, parent: parent} and mod.exports.
+func (d *detector) flatFactory(fn parse.Ref, callback scope.BindingID) bool {
+	for _, use := range d.usesOf(callback) {
+		call := d.Parents[use]
+		assign := d.Next(use)
+		object := d.Next(d.First(assign))
+		if d.Kind(call) != parse.Call || d.First(call) != use || d.Kind(assign) != parse.Assign || d.Kind(object) != parse.Object || d.Kids(object) != 2 || d.enclosing(call) == fn {
+			continue
+		}
+		exports, _ := d.KeyOf(d.First(d.First(object)), false)
+		parent, _ := d.KeyOf(d.First(d.Last(object)), false)
+		if exports == "exports" && parent == "parent" {
+			return true
+		}
+	}
+	return false
 }
 
 // importedHelpers finds helpers that the file has from another chunk: what is
@@ -176,6 +205,10 @@ func (d *detector) helped(b *Bundle, helpers map[scope.BindingID]helperKind) {
 	held := map[scope.BindingID]int{}
 	for i := range d.Nodes {
 		n := &d.Nodes[i]
+		if n.Kind == parse.Call {
+			d.heldByNone(b, parse.Ref(i))
+			continue
+		}
 		if n.Kind != parse.Declarator && n.Kind != parse.Assign || d.Kind(n.First()) != parse.Ident {
 			continue
 		}
@@ -204,13 +237,37 @@ func (d *detector) helped(b *Bundle, helpers map[scope.BindingID]helperKind) {
 		}
 		m := d.wrapped(d.NameOf(n.First()), parse.Ref(i), fn)
 		m.Path, m.Hoisted = path, kind == esmInit
-		if kind == commonJS {
+		switch kind {
+		case commonJS:
 			d.roles(fn, ExportsRole, ModuleRole)
+		case flat:
+			d.roles(fn, ModuleRole, ExportsRole)
+			b.Joins, b.Bundler, b.Basis = true, Browserify, "variables that hold modules that load each other in a circle"
 		}
 		held[d.Scopes.Of[n.First()]] = len(b.Modules)
 		b.Modules = append(b.Modules, m)
 	}
 	d.wrapperCalls(b, held)
+	d.inlinedLoads(b)
+}
+
+// heldByNone reads helper(function …)() of a helper and a module that are used once: a
+// minifier puts both where they are used.
+func (d *detector) heldByNone(b *Bundle, call parse.Ref) {
+	callee, fn := d.First(call), d.Kid(call, 1)
+	if !d.Kind(callee).IsFunction() || !d.Kind(fn).IsFunction() || d.Next(fn) != 0 || d.Kids(d.Kid(callee, 1)) < 2 {
+		return
+	}
+	kind := d.helperOf(callee)
+	if kind != commonJS && kind != esmInit {
+		return
+	}
+	m := d.wrapped("module@"+parse.FormatNumber(float64(d.At(fn).Start)), call, fn)
+	m.Path, m.inlined = "", true
+	if kind == commonJS {
+		d.roles(fn, ExportsRole, ModuleRole)
+	}
+	b.Modules = append(b.Modules, m)
 }
 
 // wrapperCalls finds which modules call which: a call of the variable that holds

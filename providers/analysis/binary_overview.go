@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"rea/generated/model"
 	"rea/generated/tool"
@@ -50,20 +52,16 @@ func (h *Handlers) BinaryOverview(ctx context.Context, in *tool.BinaryOverviewIn
 	if out.Segments, err = o.segments(ctx); err != nil {
 		return nil, err
 	}
-	var wg sync.WaitGroup
-	var stringsErr error
-	wg.Go(func() {
-		defer func() {
-			if p := recover(); p != nil { // fails the call, not the process
-				stringsErr = fmt.Errorf("internal error: %v\n%s", p, debug.Stack())
-			}
-		}()
-		out.Strings, stringsErr = o.strings(ctx)
-	})
 	var skipped string
-	out.LargestProcedures, out.MostCalled, skipped, err = o.procedures(ctx)
-	wg.Wait()
-	if err := cmp.Or(err, stringsErr); err != nil {
+	err = together(2, func(i int) (err error) {
+		if i == 0 {
+			out.Strings, err = o.strings(ctx, summary.Strings)
+		} else {
+			out.LargestProcedures, out.MostCalled, skipped, err = o.procedures(ctx)
+		}
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
 	if skipped != "" {
@@ -289,25 +287,45 @@ func (c *callerCounter) count(ctx context.Context, entry model.Address) (int, er
 	return len(b.Callers), nil
 }
 
-// strings gives the ones that say most about a program.
-func (o *overview) strings(ctx context.Context) ([]tool.BinaryOverviewOutputString, error) {
-	top := newTop(o.rows, func(a, b *notable) int {
-		return cmp.Or(cmp.Compare(b.worth, a.worth), cmp.Compare(b.item.Uses, a.item.Uses), cmp.Compare(a.item.Address, b.item.Address))
-	})
-	seen := map[string]bool{}
-	err := query.Each(ctx, o.call.Engine.Strings(ctx, query.MinString), func(s *model.StringItem) error {
-		n := notable{*s, worth(s)}
-		if top.wants(&n) && !seen[s.Value] {
-			seen[s.Value] = true
-			top.add(n)
+// stringsPiece is how many strings are judged at a time, by engines whose lists
+// can begin anywhere.
+const stringsPiece = 1 << 14
+
+// strings gives the ones that say most about a program, each text once; total is
+// how many there are at most.
+func (o *overview) strings(ctx context.Context, total int) ([]tool.BinaryOverviewOutputString, error) {
+	index, ok := o.call.Engine.(query.RowIndex)
+	pieces := 1
+	if ok {
+		pieces = max(1, (total+stringsPiece-1)/stringsPiece)
+	}
+	tops := make([]*top[notable], pieces)
+	err := together(pieces, func(i int) error {
+		tops[i] = newTop(o.rows, compareNotable)
+		rows, left := o.call.Engine.Strings(ctx, query.MinString), -1
+		if ok {
+			rows, left = index.StringsFrom(ctx, query.MinString, i*stringsPiece), stringsPiece
 		}
-		return nil
+		return query.Each(ctx, rows, func(s *model.StringItem) error {
+			if left == 0 {
+				return query.ErrStop
+			}
+			left--
+			addNotable(tops[i], notable{*s, worth(s)})
+			return nil
+		})
 	})
 	if err != nil {
 		return nil, err
 	}
+	best := tops[0]
+	for _, t := range tops[1:] {
+		for _, n := range t.rows {
+			addNotable(best, n)
+		}
+	}
 	var out []tool.BinaryOverviewOutputString
-	for _, n := range top.sorted() {
+	for _, n := range best.sorted() {
 		users, _, err := query.Users(ctx, o.call.Engine, n.item.Address, o.users)
 		if err != nil {
 			return nil, err
@@ -315,6 +333,49 @@ func (o *overview) strings(ctx context.Context) ([]tool.BinaryOverviewOutputStri
 		out = append(out, tool.BinaryOverviewOutputString{Address: n.item.Address, Value: n.item.Value, Users: users})
 	}
 	return out, nil
+}
+
+func compareNotable(a, b *notable) int {
+	return cmp.Or(cmp.Compare(b.worth, a.worth), cmp.Compare(b.item.Uses, a.item.Uses), cmp.Compare(a.item.Address, b.item.Address))
+}
+
+// addNotable adds n, or leaves it out in favour of a better one with its text.
+func addNotable(t *top[notable], n notable) {
+	if !t.wants(&n) {
+		return
+	}
+	if i := slices.IndexFunc(t.rows, func(x notable) bool { return x.item.Value == n.item.Value }); i >= 0 {
+		if compareNotable(&t.rows[i], &n) < 0 {
+			return
+		}
+		t.rows = slices.Delete(t.rows, i, i+1)
+	}
+	t.add(n)
+}
+
+// together runs f(0) to f(n-1) on all processors and returns the first error by
+// number. A panic fails the call, not the process.
+func together(n int, f func(i int) error) error {
+	errs := make([]error, n)
+	one := func(i int) {
+		defer func() {
+			if p := recover(); p != nil {
+				errs[i] = fmt.Errorf("internal error: %v\n%s", p, debug.Stack())
+			}
+		}()
+		errs[i] = f(i)
+	}
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				one(i)
+			}
+		})
+	}
+	wg.Wait()
+	return cmp.Or(errs...)
 }
 
 // top keeps the best rows of a stream.

@@ -34,16 +34,3 @@ func (h *Handlers) image(ctx context.Context) (*engine.Target, *object.Image, er
 	})
 	return t, im, err
 }
-
-// entropies of the sections, measured once for every target.
-type entropies struct {
-	bits    []float64
-	skipped int
-}
-
-func entropiesOf(t *engine.Target, im *object.Image) (*entropies, error) {
-	return engine.Memo(t, "entropy", func() (*entropies, error) {
-		bits, skipped := im.SectionEntropies()
-		return &entropies{bits, skipped}, nil
-	})
-}

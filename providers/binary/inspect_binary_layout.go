@@ -18,17 +18,14 @@ func (h *Handlers) InspectBinaryLayout(ctx context.Context, in *tool.InspectBina
 	if err != nil {
 		return nil, err
 	}
-	measured, err := entropiesOf(t, im)
-	if err != nil {
-		return nil, err
-	}
+	entropies, unmeasured := im.SectionEntropies()
 	out := tool.InspectBinaryLayoutOutput{
 		Target:      header(t, im),
 		Mitigations: mitigations(im),
 		Libraries:   libraries(im),
 		Rpaths:      im.RPaths,
 		Segments:    segments(im),
-		Sections:    sections(im, measured, in.SectionLimit),
+		Sections:    sections(im, entropies, in.SectionLimit),
 		Imports:     imports(im, in.ImportLimit),
 		Exports:     exports(im, in.ImportLimit),
 		Symbols:     symbols(im, in.SymbolOffset, in.SymbolLimit),
@@ -50,8 +47,8 @@ func (h *Handlers) InspectBinaryLayout(ctx context.Context, in *tool.InspectBina
 			f.Limitations = append(f.Limitations, fmt.Sprintf("%s: %d of %d are given; %s", l.what, l.given, l.total, l.more))
 		}
 	}
-	if measured.skipped > 0 {
-		f.Limitations = append(f.Limitations, fmt.Sprintf("the entropy of %d sections was not measured: sections cover more than twice the file", measured.skipped))
+	if unmeasured > 0 {
+		f.Limitations = append(f.Limitations, fmt.Sprintf("the entropy of %d sections was not measured: sections cover more than twice the file", unmeasured))
 	}
 	f.Locations = []model.EvidenceLocation{&model.EvidenceLocationFileOffsetRange{Start: 0, End: int64(len(t.Data))}}
 	return f, nil
@@ -115,7 +112,7 @@ func segments(im *object.Image) []model.SegmentRow {
 	return out
 }
 
-func sections(im *object.Image, measured *entropies, limit int64) tool.InspectBinaryLayoutOutputSections {
+func sections(im *object.Image, entropies []float64, limit int64) tool.InspectBinaryLayoutOutputSections {
 	out := tool.InspectBinaryLayoutOutputSections{Total: int64(len(im.Sections))}
 	for i := range im.Sections[:min(limit, out.Total)] {
 		s := &im.Sections[i]
@@ -127,7 +124,7 @@ func sections(im *object.Image, measured *entropies, limit int64) tool.InspectBi
 			off := size(im.FileStart + s.Offset)
 			row.FileOffset = &off
 		}
-		if bits := measured.bits[i]; bits != object.NoEntropy {
+		if bits := entropies[i]; bits != object.NoEntropy {
 			row.Entropy = &bits
 		}
 		out.Items = append(out.Items, row)

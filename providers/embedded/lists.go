@@ -131,6 +131,7 @@ func (e *Engine) StringsFrom(ctx context.Context, minBytes, skip int) iter.Seq2[
 			return
 		}
 		skipped := 0
+		refs := p.CountRefs()
 		for i := range p.Strings {
 			if i%1024 == 0 && ctx.Err() != nil {
 				yield(model.StringItem{}, ctx.Err())
@@ -143,7 +144,7 @@ func (e *Engine) StringsFrom(ctx context.Context, minBytes, skip int) iter.Seq2[
 				skipped++
 				continue
 			}
-			if !yield(e.stringItem(p, &p.Strings[i]), nil) {
+			if !yield(e.stringItem(p, &p.Strings[i], refs), nil) {
 				return
 			}
 		}
@@ -154,13 +155,14 @@ var encodings = [...]model.StringEncoding{
 	program.ASCII: model.StringEncodingAscii, program.UTF8: model.StringEncodingUTF8, program.UTF16: model.StringEncodingUTF16LE,
 }
 
-func (e *Engine) stringItem(p *program.Program, s *program.String) model.StringItem {
+// stringItem is the row of s; count is as [program.Program.CountRefsTo].
+func (e *Engine) stringItem(p *program.Program, s *program.String, count func(lo, hi uint64) int) model.StringItem {
 	item := model.StringItem{Address: model.Address(s.Addr), ByteLength: int64(s.Len), Encoding: encodings[s.Encoding]}
 	item.Value, item.ValueTruncated = shorten(p, *s, longestText)
 	if s.Section >= 0 && int(s.Section) < len(e.im.Sections) {
 		item.Section = &e.im.Sections[s.Section].Name
 	}
-	item.Uses = int64(p.CountRefsTo(s.Addr, s.Addr+max(1, uint64(s.Len))))
+	item.Uses = int64(count(s.Addr, s.Addr+max(1, uint64(s.Len))))
 	return item
 }
 
@@ -169,7 +171,9 @@ func shorten(p *program.Program, s program.String, limit int) (text string, cut 
 	if most := uint32(2 * limit); s.Len > most {
 		s.Len, cut = most, true
 	}
-	text = strings.ToValidUTF8(p.Text(s), "\uFFFD")
+	if text = p.Text(s); s.Encoding != program.ASCII {
+		text = strings.ToValidUTF8(text, "\uFFFD")
+	}
 	if len(text) > limit {
 		text, cut = strings.ToValidUTF8(text[:limit], ""), true
 	}

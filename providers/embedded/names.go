@@ -52,17 +52,22 @@ func readable(raw string) string {
 // label is the name shown for an address: the analyst's, the file's, or one
 // made from the address of a function; named is false for the last.
 func (e *Engine) label(p *program.Program, i int) (name string, named bool) {
+	if n := e.nameOf(p, i); n != "" {
+		return n, true
+	}
+	return fmt.Sprintf("sub_%x", p.Functions[i].Entry), false
+}
+
+// nameOf is the name of function i, or empty.
+func (e *Engine) nameOf(p *program.Program, i int) string {
 	f := &p.Functions[i]
 	if n, ok := e.names.NameAt(model.Address(f.Entry)); ok {
-		return n, true
+		return n
 	}
 	if f.Name != "" {
-		return f.Name, true
+		return f.Name
 	}
-	if n := e.startup()[f.Entry]; n != "" {
-		return n, true
-	}
-	return fmt.Sprintf("sub_%x", f.Entry), false
+	return e.startup()[f.Entry]
 }
 
 func (e *Engine) procedureRef(p *program.Program, i int) model.SymbolRef {

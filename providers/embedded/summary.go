@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 
 	"rea/generated/model"
@@ -21,24 +22,30 @@ type summaryFacts struct {
 func (e *Engine) count() summaryFacts {
 	p := e.run.done
 	f := summaryFacts{uses: map[string]int{}}
-	var callees []uint64
-	for i := range p.Functions {
-		if _, named := e.label(p, i); named {
+	workers := runtime.GOMAXPROCS(0)
+	parts, callees := make([]summaryFacts, workers), make([][]uint64, workers)
+	e.startup()
+	_ = p.EachFunction(context.Background(), workers, func(w, i int) {
+		f, to := &parts[w], callees[w][:0]
+		if e.nameOf(p, i) != "" {
 			f.named++
 		}
-		callees = callees[:0]
 		for _, c := range p.CallsIn(i) {
 			switch {
 			case c.To != 0:
-				callees = append(callees, c.To)
+				to = append(to, c.To)
 			case c.Import >= 0:
-				callees = append(callees, e.im.Imports[c.Import].Slot)
+				to = append(to, e.im.Imports[c.Import].Slot)
 			default:
 				f.unresolved++
 			}
 		}
-		slices.Sort(callees)
-		f.callEdges += len(slices.Compact(callees))
+		slices.Sort(to)
+		f.callEdges += len(slices.Compact(to))
+		callees[w] = to
+	})
+	for _, x := range parts {
+		f.named, f.callEdges, f.unresolved = f.named+x.named, f.callEdges+x.callEdges, f.unresolved+x.unresolved
 	}
 	for i := range e.im.Imports {
 		im := &e.im.Imports[i]

@@ -109,3 +109,37 @@ func (b bitset) nextClear(i, end uint32) uint32 {
 	}
 	return end
 }
+
+// trail is a set of code offsets that is emptied in the time it took to fill.
+type trail struct {
+	bitset
+	words []uint32 // those that hold members
+}
+
+// begin empties the set, which has room for offsets below n.
+func (t *trail) begin(n uint32) {
+	if t.bitset == nil {
+		t.bitset = newBitset(n)
+	}
+	for _, w := range t.words {
+		t.bitset[w] = 0
+	}
+	t.words = t.words[:0]
+}
+
+func (t *trail) add(i uint32) {
+	w := &t.bitset[i>>5]
+	if *w == 0 {
+		t.words = append(t.words, i>>5)
+	}
+	*w |= 1 << (i & 31)
+}
+
+func (t *trail) addRange(lo, hi uint32) {
+	for w := lo >> 5; lo < hi && w <= (hi-1)>>5; w++ {
+		if t.bitset[w] == 0 {
+			t.words = append(t.words, w)
+		}
+	}
+	t.setRange(lo, hi)
+}

@@ -31,6 +31,7 @@ func (b *walkBudget) spent() bool { return b.used.Load() > b.limit }
 // takes their blocks back, splits what they share and says so; whether it does
 // depends on the sum alone, not on the order of the walks.
 func (r *recovery) walkAll(walked []*fn) (crowded bool, err error) {
+	ends := make([]bool, len(walked))
 	err = each(r.ctx, r.workers, len(walked), 16, func(w, i int) {
 		if !r.budget.spent() {
 			f := walked[i]
@@ -39,13 +40,20 @@ func (r *recovery) walkAll(walked []*fn) (crowded bool, err error) {
 			r.walk(&r.walkers[w], f)
 			r.budget.used.Add(f.cost)
 			r.effort.Add(f.cost)
+			ends[i] = r.isNoReturn(f)
 		}
 	})
 	if err != nil {
 		return false, err
 	}
 	if !r.budget.spent() {
-		r.inferNoReturn(slices.Clone(walked))
+		var check []*fn
+		for i, f := range walked {
+			if ends[i] {
+				check = append(check, f)
+			}
+		}
+		r.inferNoReturn(check)
 		return false, nil
 	}
 	for _, f := range walked {

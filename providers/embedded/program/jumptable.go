@@ -249,6 +249,8 @@ type tableFinder struct {
 	claimed  []uint32 // its members
 	taken    []uint64 // addresses the function takes, sorted
 	taking   refScanner
+
+	owned trail // scratch of apart
 }
 
 // findTable resolves the indirect jump at off in f. It returns nil when the

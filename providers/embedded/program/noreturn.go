@@ -85,13 +85,18 @@ func neverReturns(name string) bool {
 // to a scheduler, which resumes the caller some other way.
 var resumedNames = map[string]bool{"runtime.mcall": true, "runtime.systemstack": true, "runtime.asmcgocall": true, "runtime.gosave_systemstack_switch": true, "runtime.systemstack_switch": true}
 
-// inferNoReturn marks those of the functions just walked that cannot return,
-// and those that leave only for such ones, and touches their callers.
+// isNoReturn says whether f is newly seen not to return.
+func (r *recovery) isNoReturn(f *fn) bool {
+	return !f.noReturn && !f.returns && !r.resumed[f.entry] && !r.mayLeave(f) && !r.defers(f)
+}
+
+// inferNoReturn marks those of the functions that do not return, and those that
+// leave only for such ones, and touches their callers.
 func (r *recovery) inferNoReturn(check []*fn) {
 	for len(check) > 0 {
 		f := check[len(check)-1]
 		check = check[:len(check)-1]
-		if f.noReturn || f.returns || r.resumed[f.entry] || r.mayLeave(f) || r.defers(f) {
+		if !r.isNoReturn(f) {
 			continue
 		}
 		f.noReturn = true

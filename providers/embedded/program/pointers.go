@@ -29,34 +29,44 @@ const labelRun = 3
 // two known starts.
 func (r *recovery) labelLike(ps []pointer) (out, near []bool) {
 	out, near = make([]bool, len(ps)), make([]bool, len(ps))
-	var unknown []uint32 // places of one run that are no known starts
-	w := uint64(r.im.Bits / 8)
+	scratch := make([][]uint32, r.workers)
 	align := uint64(r.usualAlignment())
-	for lo := 0; lo < len(ps); {
+	_ = each(r.ctx, r.workers, len(r.runs), 64, func(w, i int) {
+		run := r.runs[i]
+		odd, low, high := false, ps[run.lo].to, ps[run.lo].to
+		unknown := scratch[w][:0] // places that are no known starts
+		for _, p := range ps[run.lo:run.hi] {
+			low, high = min(low, p.to), max(high, p.to)
+			if !r.starts.has(p.to) {
+				unknown = append(unknown, p.to)
+				odd = odd || r.sp.addr(p.to)%align != 0
+			}
+		}
+		slices.Sort(unknown)
+		repeated := len(slices.Compact(unknown)) < len(unknown)
+		one := r.starts.next(low, high+1) > high
+		for i := run.lo; i < run.hi; i++ {
+			out[i], near[i] = odd || repeated, one
+		}
+		scratch[w] = unknown
+	})
+	return out, near
+}
+
+// findRuns lists the runs of adjacent words among the pointers that are long
+// enough for a jump table's.
+func (r *recovery) findRuns() {
+	w := uint64(r.im.Bits / 8)
+	for lo := 0; lo < len(r.pointers); {
 		hi := lo + 1
-		for hi < len(ps) && ps[hi].at == ps[hi-1].at+w {
+		for hi < len(r.pointers) && r.pointers[hi].at == r.pointers[hi-1].at+w {
 			hi++
 		}
 		if hi-lo >= labelRun {
-			odd, low, high := false, ps[lo].to, ps[lo].to
-			unknown = unknown[:0]
-			for _, p := range ps[lo:hi] {
-				low, high = min(low, p.to), max(high, p.to)
-				if !r.starts.has(p.to) {
-					unknown = append(unknown, p.to)
-					odd = odd || r.sp.addr(p.to)%align != 0
-				}
-			}
-			slices.Sort(unknown)
-			repeated := len(slices.Compact(unknown)) < len(unknown)
-			one := r.starts.next(low, high+1) > high
-			for i := lo; i < hi; i++ {
-				out[i], near[i] = odd || repeated, one
-			}
+			r.runs = append(r.runs, span{uint32(lo), uint32(hi)})
 		}
 		lo = hi
 	}
-	return out, near
 }
 
 // notPointers are sections whose words are not program data.
@@ -90,6 +100,7 @@ func (r *recovery) dataPointers() []pointer {
 	}
 	slices.SortFunc(r.pointers, func(a, b pointer) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.to, b.to)) })
 	r.pointers = slices.Compact(r.pointers)
+	r.findRuns()
 	return r.pointers
 }
 

@@ -86,6 +86,7 @@ type recovery struct {
 
 	pointers    []pointer
 	havePointer bool
+	runs        []span          // of adjacent ones, by index
 	pointed     bitset          // where they lead; nil until asked for
 	shared      bitset          // block starts of several functions, when tail calls were last looked for
 	splitSets   []bitset        // room for the next ones

@@ -113,12 +113,18 @@ func (r *recovery) seedHints(claims *[]claim) {
 		part[p.Addr] = true
 	}
 	next := followers(r.im.Hints)
-	for i, h := range r.im.Hints {
-		o := r.sp.off(h.Addr)
+	type place struct {
+		off  uint32
+		size uint64
+	}
+	at := make([]place, len(r.im.Hints))
+	_ = each(r.ctx, r.workers, len(at), 1024, func(_, i int) {
+		h := &r.im.Hints[i]
+		o, size := r.sp.off(h.Addr), h.Size
 		if o == none || part[h.Addr] || r.inStub(o) {
-			continue
+			at[i].off = none
+			return
 		}
-		size := h.Size
 		if h.Source == object.FromEHFrame {
 			if n := r.leadingBTI(o); n > 0 && size > 0 {
 				o, size = o-n, size+uint64(n)
@@ -126,6 +132,13 @@ func (r *recovery) seedHints(claims *[]claim) {
 			if n := r.leadingNops(o); n > 0 && size > uint64(n) {
 				o, size = o+n, size-uint64(n)
 			}
+		}
+		at[i] = place{o, size}
+	})
+	for i := range r.im.Hints {
+		h, o, size := &r.im.Hints[i], at[i].off, at[i].size
+		if o == none {
+			continue
 		}
 		k, ok := hintRank[h.Source]
 		if !ok {
@@ -331,7 +344,7 @@ func (r *recovery) seedInner(claims []claim) {
 	if len(named) == 0 {
 		return
 	}
-	slices.SortFunc(named, func(a, b claim) int { return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(b.hi, a.hi)) })
+	named = r.sortClaims(named, func(a, b claim) int { return cmp.Compare(b.hi, a.hi) })
 	owners := map[uint32]uint32{}
 	var inner []uint32
 	for _, f := range r.funcs {
@@ -395,10 +408,7 @@ func (r *recovery) seedNoReturn() {
 // settleExtents makes the claims disjoint: of two at one address the more
 // trusted wins, and an extent ends where the next one starts.
 func (r *recovery) settleExtents(claims []claim) {
-	slices.SortFunc(claims, func(a, b claim) int {
-		if a.lo != b.lo {
-			return cmp.Compare(a.lo, b.lo)
-		}
+	claims = r.sortClaims(claims, func(a, b claim) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.hi, a.hi), cmp.Compare(a.owner, b.owner))
 	})
 	var out []claim
@@ -439,6 +449,25 @@ func (r *recovery) settleExtents(claims []claim) {
 		}
 		f.extents = []span{{f.entry, e.hi}}
 	}
+}
+
+// sortClaims returns the claims by their begin and then by tie.
+func (r *recovery) sortClaims(claims []claim, tie func(a, b claim) int) []claim {
+	out := make([]claim, len(claims))
+	for i, k := range sortedBy(r.workers, len(claims), func(i int) uint64 { return uint64(claims[i].lo) }) {
+		out[i] = claims[k]
+	}
+	for lo := 0; lo < len(out); {
+		hi := lo + 1
+		for hi < len(out) && out[hi].lo == out[lo].lo {
+			hi++
+		}
+		if hi > lo+1 {
+			slices.SortStableFunc(out[lo:hi], tie)
+		}
+		lo = hi
+	}
+	return out
 }
 
 // extentAt returns the index of the stated extent that holds off, or -1.

@@ -89,7 +89,7 @@ func (r *recovery) ofFunctions(tf *tableFinder, f *fn, t *table) bool {
 		}
 		within = within || len(f.extents) == 0 && to >= tf.lo && to < tf.hi
 	}
-	return !within || r.relativeTables() && r.apart(f, t)
+	return !within || r.relativeTables() && r.apart(tf, f, t)
 }
 
 // relativeTables says whether compilers write the tables of switches in files of
@@ -99,7 +99,7 @@ func (r *recovery) relativeTables() bool { return !r.static && r.im.Format != ob
 // apart says whether the targets of t may be functions of their own: aligned as
 // functions are, none of them coming to code of f or to another one, and the
 // jump made with the stack as at f's entry.
-func (r *recovery) apart(f *fn, t *table) bool {
+func (r *recovery) apart(tf *tableFinder, f *fn, t *table) bool {
 	if len(t.once) < 3 || len(t.once) > 256 {
 		return false
 	}
@@ -113,12 +113,12 @@ func (r *recovery) apart(f *fn, t *table) bool {
 	if h := r.heightOf(f, t.jump); !h.spKnown || h.sp != 0 {
 		return false
 	}
-	owned := newBitset(r.sp.size)
+	tf.owned.begin(r.sp.size)
 	for i := range f.blocks {
-		owned.setRange(f.blocks[i].start, f.blocks[i].end)
+		tf.owned.addRange(f.blocks[i].start, f.blocks[i].end)
 	}
 	for _, to := range t.once {
-		p := r.probeAt(to, owned)
+		p := r.probeAt(to, tf.owned.bitset)
 		if !p.ok || p.odd || p.inner != nil || p.joins || p.computed || !p.returns && !p.leaves {
 			return false
 		}

@@ -119,8 +119,7 @@ func (f *fn) blockStart(off uint32) int {
 
 // walker is one worker's scratch state.
 type walker struct {
-	stamp   []uint16
-	epoch   uint16
+	visited trail
 	stack   []uint32
 	leaders []uint32
 
@@ -162,14 +161,7 @@ func (s *store[T]) keep(old, list []T) []T {
 }
 
 func (w *walker) begin(n uint32) {
-	if w.stamp == nil {
-		w.stamp = make([]uint16, n)
-	}
-	w.epoch++
-	if w.epoch == 0 {
-		clear(w.stamp)
-		w.epoch = 1
-	}
+	w.visited.begin(n)
 	w.stack, w.leaders = w.stack[:0], w.leaders[:0]
 	w.blocks, w.exits, w.calls, w.indirect = w.blocks[:0], w.exits[:0], w.calls[:0], w.indirect[:0]
 }
@@ -240,7 +232,7 @@ func (r *recovery) walkFrom(w *walker, f *fn, off uint32) {
 	d := r.d
 	prev, prevCall, lastCall := off, false, none
 	for first := true; ; first = false {
-		if w.stamp[off] == w.epoch {
+		if w.visited.has(off) {
 			return
 		}
 		if d.meta[off] == 0 {
@@ -255,7 +247,7 @@ func (r *recovery) walkFrom(w *walker, f *fn, off uint32) {
 			}
 			return
 		}
-		w.stamp[off] = w.epoch
+		w.visited.add(off)
 		f.cost++
 		prev = off
 		if d.kind(off) != kindNop {
@@ -341,7 +333,7 @@ func (r *recovery) cutBlocks(w *walker) {
 	slices.Sort(w.leaders)
 	w.leaders = slices.Compact(w.leaders)
 	for i, l := range w.leaders {
-		if w.stamp[l] != w.epoch {
+		if !w.visited.has(l) {
 			continue
 		}
 		b := block{start: l}
@@ -358,7 +350,7 @@ func (r *recovery) cutBlocks(w *walker) {
 			for next < len(w.leaders) && w.leaders[next] < off {
 				next++
 			}
-			if next < len(w.leaders) && w.leaders[next] == off || w.stamp[off] != w.epoch {
+			if next < len(w.leaders) && w.leaders[next] == off || !w.visited.has(off) {
 				break
 			}
 			if k == kindCall && r.stops(b.last) || k == kindIndCall && r.noRetSite[b.last] {

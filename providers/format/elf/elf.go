@@ -35,13 +35,20 @@ func Load(data []byte) (*object.Image, error) {
 	f.readDynamic()
 	f.readNotes()
 	f.classify()
+	var unwound func()
+	if f.header.typ != etRel { // the bytes of an object file are not relocated yet
+		unwound = f.unwind()
+	}
 	f.readSymbols()
 	f.splitNames()
 	f.readRelocations()
 	f.bindImports()
 	f.findStubs()
 	f.hint()
-	f.unwind()
+	if unwound == nil {
+		unwound = f.unwind()
+	}
+	unwound()
 	f.mitigations()
 	f.im.Normalize()
 	return f.im, nil
@@ -227,8 +234,9 @@ func (f *file) loadSections() {
 	}
 }
 
-// unwind reads the call frame information and its exception tables.
-func (f *file) unwind() {
+// unwind begins to read the call frame information and its exception tables,
+// which takes as long as the symbols; add waits for it and records what it says.
+func (f *file) unwind() (add func()) {
 	loc := ehframe.Location{TextBase: f.sectionAddr(".text"), DataBase: f.dynamic.pltgot}
 	if p := f.first(ptGNUEHFrame); p != nil {
 		loc.Header, loc.HeaderSize = p.vaddr, p.memsz
@@ -241,10 +249,15 @@ func (f *file) unwind() {
 		}
 	}
 	if loc.Header == 0 && len(loc.Frames) == 0 || f.debugFile() {
-		return
+		return func() {}
 	}
-	ehframe.Read(f.im, loc).AddTo(f.im)
-	f.dropStubEntries()
+	var table *ehframe.Table
+	read := object.Beside(func() { table = ehframe.Read(f.im, loc) })
+	return func() {
+		read()
+		table.AddTo(f.im)
+		f.dropStubEntries()
+	}
 }
 
 // dropStubEntries removes what unwind data says about linkage stubs: one FDE

@@ -105,12 +105,16 @@ func Find(im *object.Image) *Table {
 			}
 		}
 	}
-	for _, addr := range scanMagic(im) {
+	var byStructure []uint64
+	structure := object.Beside(func() { byStructure = scanStructure(im) })
+	byMagic := scanMagic(im)
+	structure()
+	for _, addr := range byMagic {
 		if t := try(addr, false); t != nil {
 			return t
 		}
 	}
-	for _, addr := range scanStructure(im) {
+	for _, addr := range byStructure {
 		delete(seen, addr)
 		if t := try(addr, true); t != nil {
 			return t

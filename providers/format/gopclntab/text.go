@@ -1,6 +1,7 @@
 package gopclntab
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"strings"
@@ -78,17 +79,28 @@ func (r *reader) fromModuleData(addr uint64) (uint64, bool) {
 			}
 		}
 	}
+	pattern := make([]byte, r.ptr)
+	if r.ptr == 4 {
+		r.order.PutUint32(pattern, uint32(addr))
+	} else {
+		r.order.PutUint64(pattern, addr)
+	}
 	for _, s := range r.im.Segments {
 		if s.Perm.Execute {
 			continue
 		}
 		b := r.im.Bytes(s.Addr, int(min(s.FileSize, uint64(len(r.im.Data())))))
-		for off := uint64(0); off+r.ptr <= uint64(len(b)); off += r.ptr {
-			if r.word(b, off) == addr {
-				if p, ok := check(s.Addr + off); ok {
+		for off := 0; ; {
+			i := bytes.Index(b[off:], pattern)
+			if i < 0 {
+				break
+			}
+			if off += i; uint64(off)%r.ptr == 0 {
+				if p, ok := check(s.Addr + uint64(off)); ok {
 					return p, true
 				}
 			}
+			off++
 		}
 	}
 	return 0, false

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"sort"
-	"sync"
 )
 
 // overlayLimit bounds the exact treatment of overlapping segments, which costs
@@ -18,13 +17,12 @@ const overlayLimit = 2048
 // Bytes are exact only afterwards.
 func (im *Image) Normalize() {
 	im.NormalizeSegments()
-	var symbols sync.WaitGroup // the longest of the lists is sorted beside the others
-	symbols.Go(func() {
+	symbols := Beside(func() { // the longest of the lists
 		sortByAddress(im.Symbols, func(s *Symbol) uint64 { return s.Addr }, func(a, b *Symbol) int {
 			return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Size, b.Size))
 		})
 	})
-	defer symbols.Wait()
+	defer symbols()
 	sortByAddress(im.Sections, func(s *Section) uint64 { return s.Addr }, func(a, b *Section) int {
 		return cmp.Or(cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Size, b.Size), cmp.Compare(a.Name, b.Name))
 	})

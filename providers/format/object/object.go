@@ -102,6 +102,7 @@ type Image struct {
 
 	data      []byte
 	relocated []byte // data with relocations applied, for relocatable objects
+	measured  *measured
 }
 
 // Permissions of a mapped range.
@@ -281,7 +282,10 @@ type Mitigation struct {
 type Property struct{ Name, Value string }
 
 // SetData hands the image the bytes its offsets refer to. Loaders call it once.
-func (im *Image) SetData(b []byte) { im.data = b }
+func (im *Image) SetData(b []byte) {
+	im.data = b
+	im.measured = &measured{}
+}
 
 // Data is the whole file (or slice). Callers must not change it.
 func (im *Image) Data() []byte { return im.data }

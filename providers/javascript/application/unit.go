@@ -94,24 +94,33 @@ func (l lines) of(at uint32) int {
 // readUnit reads the program of a file; code is its text, or that of the scripts
 // in it. mapOf gives the source map at the address that the program declares.
 func readUnit(ctx context.Context, code, digest string, isModule bool, mapOf func(address string) *sourcemap.Map) (*unit, error) {
-	file, err := parse.Parse(ctx, code, parse.Options{Module: isModule})
+	u, drawn, err := newUnit(ctx, code, digest, isModule, mapOf)
 	if err != nil {
 		return nil, err
+	}
+	u.graph = drawn.Finish() // when nothing holds the tree, which is many times larger
+	return u, ctx.Err()
+}
+
+func newUnit(ctx context.Context, code, digest string, isModule bool, mapOf func(address string) *sourcemap.Map) (u *unit, drawn *semantic.Draft, err error) {
+	file, err := parse.Parse(ctx, code, parse.Options{Module: isModule})
+	if err != nil {
+		return nil, nil, err
 	}
 	parents := make(chan []parse.Ref, 1)
 	go func() { parents <- file.Parents() }()
 	table := scope.Resolve(file)
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	functions := make(chan semantic.Prints, 1)
 	go func() { functions <- semantic.NewPrints(file, table) }()
 	p := &bundle.File{File: file, Scopes: table, Names: symbol.New(file, table), Parents: <-parents}
 	packed := bundle.Detect(p)
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	u := &unit{module: file.Module, errors: file.Errors, failed: file.Failed, lines: newLines(code)}
+	u = &unit{module: file.Module, errors: file.Errors, failed: file.Failed, lines: newLines(code)}
 	u.mapAddress = sourcemap.Declared(code)
 	if m := mapOf(u.mapAddress); m != nil {
 		u.mapped(p, packed, m)
@@ -126,10 +135,10 @@ func readUnit(ctx context.Context, code, digest string, isModule bool, mapOf fun
 	defer others.Wait()
 	others.Go(func() { u.printParts(p, packed.Roles) })
 	inside := &bundle.File{File: file, Scopes: table, Names: p.Names.Fork(), Parents: p.Parents}
-	others.Go(func() { u.graph = semantic.Extract(inside, u.spans[1:], packed.Roles, functions) })
+	others.Go(func() { drawn = semantic.Extract(inside, u.spans[1:], packed.Roles, functions) })
 	found := extract(p, packed.Roles, u.wrapped(p))
 	if err := u.readEvals(ctx, p, found); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	u.routers, u.mounts = found.Routers, found.Mounts
 	if len(u.bundles) > 0 && family(u.bundles[0].Bundler) == bundle.Webpack {
@@ -138,7 +147,7 @@ func readUnit(ctx context.Context, code, digest string, isModule bool, mapOf fun
 	u.divide(found)
 	u.readShapes(p)
 	u.banners = banners(file)
-	return u, ctx.Err()
+	return u, drawn, ctx.Err()
 }
 
 func extract(p *bundle.File, roles map[scope.BindingID]bundle.Role, wrapped func(parse.Ref) (int, bool)) *facts.Found {

@@ -277,8 +277,8 @@ type Unit struct {
 const MaxNodes = 4_000_000
 
 // Extract reads a file. parts are the ranges of the modules in it, prints gives the
-// digests of its functions once they are made.
-func Extract(p *bundle.File, parts []parse.Span, roles map[scope.BindingID]bundle.Role, prints <-chan Prints) *Unit {
+// digests of its functions once they are made. The draft does not hold the file.
+func Extract(p *bundle.File, parts []parse.Span, roles map[scope.BindingID]bundle.Role, prints <-chan Prints) *Draft {
 	e := &extractor{
 		File: p, roles: roles,
 		bindings: make([]int32, len(p.Scopes.Bindings)), rows: newRows(p.Nodes, hasRow), configs: map[parse.Ref]int32{},
@@ -299,10 +299,19 @@ func Extract(p *bundle.File, parts []parse.Span, roles map[scope.BindingID]bundl
 	e.kids(p.Root)
 	e.captures()
 	e.takePrints(<-prints)
-	u, edges := e.unit, e.edges
-	// The tree is many times larger than what was read from it: from here on
-	// nothing holds it.
-	*e = extractor{}
+	return &Draft{e.unit, e.edges}
+}
+
+// A Draft is a unit whose nodes are in the order in which they were found.
+type Draft struct {
+	unit  Unit
+	edges []uint64 // packed
+}
+
+// Finish puts nodes and relations in order. The draft is used up.
+func (d *Draft) Finish() *Unit {
+	u, edges := d.unit, d.edges
+	*d = Draft{}
 	u.finish(edges)
 	return &u
 }

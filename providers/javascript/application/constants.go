@@ -47,7 +47,7 @@ func (a *analysis) settleFacts() error {
 			u.routers, u.mounts = nil, nil
 			for part := range u.parts {
 				exposedChannels(u.parts[part].facts)
-				u.parts[part].constants, u.parts[part].calls = nil, nil
+				u.parts[part].constants, u.parts[part].calls, u.parts[part].wrappers = nil, nil, nil
 				for i := range u.parts[part].globals {
 					u.parts[part].globals[i].Texts = facts.Texts{}
 				}

@@ -21,7 +21,18 @@ type Global struct {
 type Call struct {
 	From  *Reference
 	Texts Texts
-	At    parse.Span
+	// Members are those of arguments that are objects, by index of the argument and name.
+	Members map[Member][]Piece
+	At      parse.Span
+	// Wrapper is the function whose callers choose an argument, or parts of it; nil for
+	// none. Its pieces are not used.
+	Wrapper *Wrapper
+}
+
+// A Member is a member of an argument.
+type Member struct {
+	Argument int
+	Name     string
 }
 
 // Texts are the first arguments of a call: what each is put together of, nil where
@@ -51,14 +62,15 @@ func (e *extractor) texts(call parse.Ref) (t Texts, any bool) {
 			}
 			continue
 		}
-		if k == parse.Dot || k == parse.Ident {
-			if pieces := e.pieces(arg); settled(pieces) {
-				t[i], any = pieces, true
-				continue
-			}
+		pieces := e.pieces(arg)
+		if settled(pieces) && (k == parse.Dot || k == parse.Ident) {
+			t[i], any = pieces, true
+			continue
 		}
 		if text, ok := e.Path(arg); ok && len(text) <= maxArgument { // path.join(__dirname, "a")
 			t[i], any = []Piece{{Text: text}}, true
+		} else if len(pieces) <= maxShared && chosenByCallers(pieces) || textual(pieces) {
+			t[i], any = pieces, true
 		}
 	}
 	return t, any
@@ -88,6 +100,17 @@ func (e *extractor) outside(r, callee parse.Ref) {
 	f := e.f
 	root := e.rootOf(callee)
 	if root == 0 {
+		if f.Kind(callee) != parse.Dot {
+			return
+		}
+		switch object := f.First(callee); f.Kind(object) { // new Client().get("/a"), this.client.get("/a")
+		case parse.New:
+			e.exported(r, callee)
+		case parse.Dot:
+			if value, _ := e.field(object); value != 0 {
+				e.exported(r, callee)
+			}
+		}
 		return
 	}
 	b := e.Scopes.Of[root]
@@ -101,7 +124,7 @@ func (e *extractor) outside(r, callee parse.Ref) {
 	value, _, module := e.Names.From(b)
 	switch {
 	case value == 0:
-	case module, f.Kind(value) == parse.Call, f.Kind(value) == parse.Await:
+	case module, f.Kind(value) == parse.Call, f.Kind(value) == parse.Await, f.Kind(value) == parse.New:
 		e.exported(r, callee)
 	case f.Kind(value) == parse.Ident, f.Kind(value) == parse.Dot, f.Kind(value) == parse.Index:
 		origin := e.rootOf(value)
@@ -133,11 +156,14 @@ func (e *extractor) exported(r, callee parse.Ref) {
 		return
 	}
 	texts, any := e.texts(r)
-	if !any {
+	members := e.membersGiven(r)
+	if !any && members == nil {
 		return
 	}
 	if from := e.reference(callee, maxHops); from != nil && !from.Own {
-		e.out.Calls = append(e.out.Calls, Call{from, texts, e.span(r)})
+		c := Call{From: from, Texts: texts, Members: members, At: e.span(r)}
+		c.Wrapper = e.wrapperOf(c.pieces())
+		e.out.Calls = append(e.out.Calls, c)
 	}
 }
 
@@ -150,32 +176,6 @@ func hosted(name string) bool {
 		return true
 	}
 	return false
-}
-
-// wrappers tells under which names functions are exported that hand on the name of
-// a fact.
-func (e *extractor) wrappers() {
-	var list []*Wrapper
-	for i := range e.out.Facts {
-		if w := e.out.Facts[i].Wrapper; w != nil {
-			list = append(list, w)
-		}
-	}
-	if len(list) == 0 {
-		return
-	}
-	for path, given := range e.exportedValues {
-		value := e.function(given)
-		for _, w := range list {
-			switch {
-			case w.Export != nil:
-			case value == w.function:
-				w.Export = path
-			case w.Member != "" && e.span(value) == w.Object:
-				w.Export = append(append([]string{}, path...), strings.Split(w.Member, ".")...)
-			}
-		}
-	}
 }
 
 // function is the function or literal that an exported value is.

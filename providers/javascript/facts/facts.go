@@ -68,8 +68,11 @@ type Fact struct {
 	// those that do.
 	Inferred string
 	At       parse.Span
-	// Wrapper is the function whose callers choose the name of a Dynamic fact, or nil.
+	// Wrapper is the function whose callers choose the name, or parts of it; nil for none.
 	Wrapper *Wrapper
+	// Base is the address to which the name of an endpoint is relative, nil for none. A
+	// name that is known has it already.
+	Base *Base
 	// Windows are the places of the windows into which a page is loaded; Guessed where
 	// they are told by nothing but that the file has no other.
 	Windows []parse.Span
@@ -134,8 +137,11 @@ type Found struct {
 	// Constants are the values of exports that are texts, or values of other modules.
 	Constants []Constant
 	Calls     []Call
-	Routers   []Router
-	Mounts    []Mount
+	// Wrappers are facts of functions that only hand on what their callers give them to
+	// others which do: they are none of their own.
+	Wrappers []Fact
+	Routers  []Router
+	Mounts   []Mount
 }
 
 // Extract reads a program.
@@ -145,12 +151,14 @@ func Extract(p *Program) *Found {
 		e.node(parse.Ref(i), &e.f.Nodes[i])
 	}
 	e.link()
+	e.callWrappers()
 	e.wrappers()
 	e.exportRouters()
 	e.constants()
 	for i := range e.out.Facts {
 		e.out.Facts[i].clean()
 	}
+	sortPlaces(e.out.Calls, func(v *Call) parse.Span { return v.At })
 	sortPlaces(e.out.Facts, func(v *Fact) parse.Span { return v.At })
 	sortPlaces(e.out.Imports, func(v *Import) parse.Span { return v.At })
 	sortPlaces(e.out.Exports, func(v *Export) parse.Span { return v.At })
@@ -194,6 +202,8 @@ type extractor struct {
 	shows       []showing
 	classes     map[parse.Ref]scope.BindingID   // by name, nil until they were asked for
 	uses        map[scope.BindingID][]parse.Ref // that read, nil until they were asked for
+	methods     *methods                        // nil until they were asked for
+	told        map[placed]bool                 // facts, while those of callers are added
 }
 
 func (e *extractor) span(r parse.Ref) parse.Span {

@@ -193,21 +193,10 @@ func (e *extractor) operate(c *call, o operation) {
 			return
 		}
 	}
-	e.named(Message, channel, c.path, c.r, details...)
-}
-
-// A Wrapper is a function that hands on one of its parameters as the name of a
-// fact.
-type Wrapper struct {
-	Parameter int
-	// Member of an object in which the function lies, with a path to it, and the
-	// object.
-	Member string
-	Object parse.Span
-
-	function parse.Ref
-	// Export under which other modules have it, nil for none.
-	Export []string
+	fact := e.named(Message, channel, c.path, c.r, details...)
+	if fact.Dynamic {
+		fact.Wrapper = e.wrapperOf(e.pieces(channel))
+	}
 }
 
 // A name that a variable stands for, and the place that says so.
@@ -246,8 +235,7 @@ func (e *extractor) chosen(r parse.Ref) (names []chosen, open bool, w *Wrapper) 
 			return e.elements(f.First(f.First(outer)))
 		}
 	}
-	w = &Wrapper{Parameter: index, function: function}
-	w.Member, w.Object = e.memberPath(function)
+	w = e.wrapperOf([]Piece{{Unknown: true, Parameter: index + 1, function: function}})
 	name := parse.Ref(0)
 	switch {
 	case f.Kind(function) == parse.FuncDecl:

@@ -27,6 +27,14 @@ type Piece struct {
 	From    *Reference // the text is that of a value of a module
 	Unknown bool       // the text is only known when the program runs
 	Chunk   bool       // the text is the file of the chunk with the id Text
+	// Parameter is that of a function whose callers choose the text, which is unknown too:
+	// its index plus one, and the member that is taken of it.
+	Parameter int
+	Member    string
+	function  parse.Ref
+	// construct is the argument of the constructor that the text is, plus one: it is
+	// unknown where that is not known.
+	construct int
 }
 
 // A Constant is a value that a module exports: the text, or a value of another
@@ -73,12 +81,17 @@ func (e *extractor) reference(r parse.Ref, hops int) *Reference {
 			return &Reference{Own: true, Part: -1}
 		}
 		if name, ok := f.PropertyOf(r); ok {
+			if value, _ := e.field(r); value != 0 {
+				return e.reference(value, hops-1)
+			}
 			return e.reference(f.First(r), hops-1).below(name)
 		}
 	case parse.Call:
 		return e.loaded(r, hops)
 	case parse.Await:
 		return e.reference(f.First(r), hops-1)
+	case parse.New: // what methods of its class are called on
+		return e.reference(f.First(r), hops-1).below(prototype)
 	case parse.ImportCall:
 		return &Reference{At: e.span(r), Part: -1}
 	case parse.Sequence, parse.Assign:
@@ -191,6 +204,10 @@ func (p *piecer) add(r parse.Ref, hops int) {
 			return
 		}
 	}
+	if piece, ok := p.parameterPiece(r); ok {
+		p.list = append(p.list, piece)
+		return
+	}
 	if from := p.reference(r, hops); from != nil && (len(from.Path) > 0 || !from.Own) {
 		p.list = append(p.list, Piece{From: from})
 		return
@@ -205,6 +222,13 @@ func (p *piecer) add(r parse.Ref, hops int) {
 		if name, ok := f.PropertyOf(r); ok {
 			if value := p.Names.Property(f.First(r), name); value != 0 {
 				p.add(value, hops-1)
+				return
+			}
+			if value, construct := p.field(r); value != 0 {
+				p.add(value, hops-1)
+				return
+			} else if construct > 0 {
+				p.list = append(p.list, Piece{Unknown: true, construct: construct})
 				return
 			}
 		}
@@ -232,7 +256,7 @@ func (f *Fact) Pending() bool { return len(f.Pieces) > 0 }
 // Parts that are not stand as {} in it.
 func (f *Fact) Settle(text, why string) {
 	if f.Kind == Endpoint {
-		clean, ok := kept(text)
+		clean, ok := kept(f.Base.join(text))
 		if !ok || clean == "" {
 			return
 		}

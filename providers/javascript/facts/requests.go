@@ -50,6 +50,17 @@ func fetches(e *extractor, c *call) {
 	e.endpoint(address, c.path, method, c.r)
 }
 
+// fetchHooks reads requests of frameworks, as useFetch("/a"), whose first argument may be
+// a key of something else.
+func fetchHooks(e *extractor, c *call) {
+	if c.n == 0 {
+		return
+	}
+	if text, ok := e.address(c.args[0]); ok && (strings.HasPrefix(text, "/") || strings.Contains(text, "://")) {
+		e.endpoint(c.args[0], c.name, "", c.r)
+	}
+}
+
 // hosts reads http.request({hostname, path}).
 func (e *extractor) hosts(options parse.Ref, c *call, method string) bool {
 	host := e.Names.Member(options, "hostname")
@@ -137,6 +148,11 @@ func (e *extractor) baseOf(options parse.Ref) parse.Ref {
 func (e *extractor) instance(r parse.Ref) (base parse.Ref, ok bool) {
 	f := e.f
 	made := e.made(r)
+	if k := f.Kind(made); k == parse.Dot {
+		if made, _ = e.field(made); made != 0 {
+			made = e.made(made)
+		}
+	}
 	if f.Kind(made) != parse.Call || f.Kind(f.First(made)) != parse.Dot {
 		return 0, false
 	}
@@ -182,7 +198,15 @@ func (e *extractor) based(base parse.Ref, c *call, method string) {
 	if ok && rest == "" {
 		return
 	}
-	e.fact(Endpoint, rest, "client."+c.name, c.r, details...).Dynamic = !ok
+	fact := e.fact(Endpoint, rest, "client."+c.name, c.r, details...)
+	fact.Dynamic = !ok
+	if base == 0 {
+		e.addressed(fact, target, ok, nil)
+		return
+	}
+	if start, known := e.address(base); known {
+		e.addressed(fact, target, ok, &Base{start, true})
+	}
 }
 
 // composed is the address that an object for addresses has: new URL("a", base), new
@@ -245,14 +269,19 @@ func (e *extractor) joined(rel, base parse.Ref) (string, bool) {
 	case !ok:
 		text = "{}"
 	}
+	return resolved(start, text), true
+}
+
+// resolved is an address behind the folder of another, as the URL standard has it.
+func resolved(start, text string) string {
 	scheme, rest, has := strings.Cut(start, "://")
 	if !has {
-		return strings.TrimSuffix(start, "/") + "/" + strings.TrimPrefix(text, "/"), true
+		return strings.TrimSuffix(start, "/") + "/" + strings.TrimPrefix(text, "/")
 	}
 	rest, _, _ = strings.Cut(rest, "?")
 	host, folder, _ := strings.Cut(rest, "/")
 	if strings.HasPrefix(text, "/") {
-		return scheme + "://" + host + text, true
+		return scheme + "://" + host + text
 	}
 	folder = folder[:strings.LastIndexByte(folder, '/')+1]
 	for strings.HasPrefix(text, "./") || strings.HasPrefix(text, "../") {
@@ -264,5 +293,5 @@ func (e *extractor) joined(rel, base parse.Ref) (string, bool) {
 			text = text[2:]
 		}
 	}
-	return scheme + "://" + host + "/" + folder + text, true
+	return scheme + "://" + host + "/" + folder + text
 }

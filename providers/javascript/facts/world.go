@@ -22,16 +22,19 @@ func (e *extractor) endpoint(r parse.Ref, via, method string, at parse.Ref) {
 	if method != "" {
 		details = append(details, Value{"method", strings.ToUpper(method)})
 	}
-	e.addressed(e.fact(Endpoint, text, via, at, details...), r, ok)
+	base, relative := e.relativeTo(r)
+	e.addressed(e.fact(Endpoint, text, via, at, details...), relative, ok, base)
 }
 
 // addressed notes what is known of the address of an endpoint: whether text of it
 // is, and the values of other modules in it.
-func (e *extractor) addressed(fact *Fact, r parse.Ref, known bool) {
-	fact.Dynamic = !known
-	if pieces := e.pieces(r); hasFrom(pieces) {
+func (e *extractor) addressed(fact *Fact, r parse.Ref, known bool, base *Base) {
+	fact.Dynamic, fact.Base = !known, base
+	pieces := e.pieces(r)
+	if hasFrom(pieces) {
 		fact.Pieces = pieces
 	}
+	fact.Wrapper = e.wrapperOf(pieces)
 }
 
 // address is the text of an address, with {} for parts that vary, free of what
@@ -50,11 +53,31 @@ func (e *extractor) address(r parse.Ref) (string, bool) {
 		return text, known
 	}
 	k := f.Kind(r)
+	var b strings.Builder
+	known := false
+	if k == parse.Call { // "a".concat(b)
+		if callee := f.First(r); f.Kind(callee) != parse.Dot || f.NameOf(f.Kid(callee, 1)) != "concat" {
+			return "", false
+		}
+		for i, p := range e.pieces(r) {
+			switch {
+			case p.plain():
+				b.WriteString(p.Text)
+				known = true
+			case i == 0: // it may be a list
+				return "", false
+			default:
+				b.WriteString("{}")
+			}
+		}
+		if !known {
+			return "", false
+		}
+		return kept(b.String())
+	}
 	if k != parse.Template && (k != parse.Binary || f.At(r).Op != parse.Plus) {
 		return "", false
 	}
-	var b strings.Builder
-	known := false
 	for part := f.First(r); part != 0 && b.Len() < maxAddress; part = f.Next(part) {
 		if f.Kind(part) == parse.Chunk {
 			b.WriteString(f.ChunkValue(part))

@@ -14,7 +14,6 @@ import (
 	"cmp"
 	"context"
 	"path"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -30,7 +29,7 @@ import (
 
 // Analyze draws the map of an application.
 func Analyze(ctx context.Context, t *tree.Tree) (*model.ApplicationAnalysis, error) {
-	a := &analysis{ctx: ctx, tree: t, byPath: make(map[string]int, len(t.Files)), units: make([]*unit, len(t.Files)), manifests: map[string]*resolve.Manifest{}, windows: map[window]int64{}, checked: map[int]bool{}}
+	a := &analysis{ctx: ctx, tree: t, busy: newProcessors(), byPath: make(map[string]int, len(t.Files)), units: make([]*unit, len(t.Files)), manifests: map[string]*resolve.Manifest{}, windows: map[window]int64{}, checked: map[int]bool{}}
 	a.documents, a.maps = make([]*html.Document, len(t.Files)), make([]*sourcemap.Map, len(t.Files))
 	a.mapErrors, a.lowered = make([]error, len(t.Files)), make([]bool, len(t.Files))
 	for i := range t.Files {
@@ -69,6 +68,7 @@ func Analyze(ctx context.Context, t *tree.Tree) (*model.ApplicationAnalysis, err
 type analysis struct {
 	ctx       context.Context // of the one call of Analyze that made this
 	tree      *tree.Tree
+	busy      processors
 	byPath    map[string]int // index of a file
 	units     []*unit        // by file, nil for those that are not programs
 	manifests map[string]*resolve.Manifest
@@ -96,6 +96,8 @@ type analysis struct {
 	bins       []string     // files that packages of it put into reach of a shell
 	// What joins the semantic graphs of files.
 	deliveries  []delivery
+	reached     [][]string // processes that run code, by node
+	removals    map[side]map[string][]string // where handlers are taken off, by channel
 	uses        []use
 	starts      []start
 	application model.ApplicationGraph // drawn
@@ -183,7 +185,7 @@ func (a *analysis) readUnits() error {
 			}
 			return a.mapOf(i, address)
 		}
-		u, err := readUnit(a.ctx, code, f.SHA256, module, mapOf)
+		u, err := readUnit(a.ctx, a.busy, code, f.SHA256, module, mapOf)
 		if err != nil {
 			return err
 		}
@@ -239,7 +241,7 @@ func (a *analysis) each(do func(i int) error) error {
 	changed := sync.NewCond(&mu)
 	reading := int64(0)
 	came, admitted := 0, 0
-	begin := func(back bool) (i int, ok bool) {
+	next := func(back bool) (i int, ok bool) {
 		mu.Lock()
 		defer mu.Unlock()
 		if len(order) == 0 || a.ctx.Err() != nil {
@@ -270,14 +272,16 @@ func (a *analysis) each(do func(i int) error) error {
 	var wg sync.WaitGroup
 	var once sync.Once
 	var failure error
-	for worker := range runtime.GOMAXPROCS(0) {
+	for worker := range a.busy.len() {
 		wg.Go(func() {
 			for {
-				i, ok := begin(worker > 0)
+				i, ok := next(worker > 0)
 				if !ok {
 					return
 				}
+				a.busy.take()
 				err := do(i)
+				a.busy.giveUp()
 				end(i)
 				if err != nil {
 					once.Do(func() { failure = err })

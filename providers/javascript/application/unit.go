@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sort"
 	"strings"
-	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -93,8 +92,10 @@ func (l lines) of(at uint32) int {
 
 // readUnit reads the program of a file; code is its text, or that of the scripts
 // in it. mapOf gives the source map at the address that the program declares.
-func readUnit(ctx context.Context, code, digest string, isModule bool, mapOf func(address string) *sourcemap.Map) (*unit, error) {
-	u, drawn, err := newUnit(ctx, code, digest, isModule, mapOf)
+//
+// The caller has one of the processors.
+func readUnit(ctx context.Context, busy processors, code, digest string, isModule bool, mapOf func(address string) *sourcemap.Map) (*unit, error) {
+	u, drawn, err := newUnit(ctx, busy, code, digest, isModule, mapOf)
 	if err != nil {
 		return nil, err
 	}
@@ -102,20 +103,19 @@ func readUnit(ctx context.Context, code, digest string, isModule bool, mapOf fun
 	return u, ctx.Err()
 }
 
-func newUnit(ctx context.Context, code, digest string, isModule bool, mapOf func(address string) *sourcemap.Map) (u *unit, drawn *semantic.Draft, err error) {
+func newUnit(ctx context.Context, busy processors, code, digest string, isModule bool, mapOf func(address string) *sourcemap.Map) (u *unit, drawn *semantic.Draft, err error) {
 	file, err := parse.Parse(ctx, code, parse.Options{Module: isModule})
 	if err != nil {
 		return nil, nil, err
 	}
-	parents := make(chan []parse.Ref, 1)
-	go func() { parents <- file.Parents() }()
+	parents := begin(busy, file.Parents)
 	table := scope.Resolve(file)
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
-	functions := make(chan semantic.Prints, 1)
-	go func() { functions <- semantic.NewPrints(file, table) }()
-	p := &bundle.File{File: file, Scopes: table, Names: symbol.New(file, table), Parents: <-parents}
+	functions := begin(busy, func() semantic.Prints { return semantic.NewPrints(file, table) })
+	p := &bundle.File{File: file, Scopes: table, Names: symbol.New(file, table)}
+	p.Parents = parents()
 	packed := bundle.Detect(p)
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
@@ -131,11 +131,11 @@ func newUnit(ctx context.Context, code, digest string, isModule bool, mapOf func
 	p.Names.Loads = newExternals(p, packed.Roles, u)
 	// What a program is recognized by, what flows in it and what it says are read at
 	// the same time.
-	var others sync.WaitGroup
-	defer others.Wait()
-	others.Go(func() { u.printParts(p, packed.Roles) })
+	prints := begin(busy, func() struct{} { u.printParts(p, packed.Roles); return struct{}{} })
+	defer prints()
 	inside := &bundle.File{File: file, Scopes: table, Names: p.Names.Fork(), Parents: p.Parents}
-	others.Go(func() { drawn = semantic.Extract(inside, u.spans[1:], packed.Roles, functions) })
+	flows := begin(busy, func() *semantic.Draft { return semantic.Extract(inside, u.spans[1:], packed.Roles, functions) })
+	defer func() { drawn = flows() }()
 	found := extract(p, packed.Roles, u.wrapped(p))
 	if err := u.readEvals(ctx, p, found); err != nil {
 		return nil, nil, err
@@ -147,7 +147,7 @@ func newUnit(ctx context.Context, code, digest string, isModule bool, mapOf func
 	u.divide(found)
 	u.readShapes(p)
 	u.banners = banners(file)
-	return u, drawn, ctx.Err()
+	return u, nil, ctx.Err()
 }
 
 func extract(p *bundle.File, roles map[scope.BindingID]bundle.Role, wrapped func(parse.Ref) (int, bool)) *facts.Found {

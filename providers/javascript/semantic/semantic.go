@@ -277,8 +277,8 @@ type Unit struct {
 const MaxNodes = 4_000_000
 
 // Extract reads a file. parts are the ranges of the modules in it, prints gives the
-// digests of its functions once they are made. The draft does not hold the file.
-func Extract(p *bundle.File, parts []parse.Span, roles map[scope.BindingID]bundle.Role, prints <-chan Prints) *Draft {
+// digests of its functions. The draft does not hold the file.
+func Extract(p *bundle.File, parts []parse.Span, roles map[scope.BindingID]bundle.Role, prints func() Prints) *Draft {
 	e := &extractor{
 		File: p, roles: roles,
 		bindings: make([]int32, len(p.Scopes.Bindings)), rows: newRows(p.Nodes, hasRow), configs: map[parse.Ref]int32{},
@@ -298,7 +298,7 @@ func Extract(p *bundle.File, parts []parse.Span, roles map[scope.BindingID]bundl
 	e.declareFunctions()
 	e.kids(p.Root)
 	e.captures()
-	e.takePrints(<-prints)
+	e.takePrints(prints())
 	return &Draft{e.unit, e.edges}
 }
 

@@ -23,8 +23,7 @@ func relations(t *testing.T, src string) []string {
 	}
 	table := scope.Resolve(f)
 	p := &bundle.File{File: f, Scopes: table, Names: symbol.New(f, table), Parents: f.Parents()}
-	prints := make(chan semantic.Prints, 1)
-	prints <- semantic.NewPrints(f, table)
+	prints := func() semantic.Prints { return semantic.NewPrints(f, table) }
 	u := semantic.Extract(p, nil, nil, prints).Finish()
 	name := func(i int32) string {
 		n := &u.Nodes[i]

@@ -110,7 +110,7 @@ func family(b bundle.Bundler) bundle.Bundler {
 	switch b {
 	case bundle.Rspack:
 		return bundle.Webpack
-	case bundle.Rolldown:
+	case bundle.Rolldown, bundle.Bun:
 		return bundle.Esbuild
 	}
 	return b

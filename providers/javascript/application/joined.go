@@ -101,7 +101,7 @@ func (a *analysis) joinChunks() error {
 func (u *unit) hoists() bundle.Bundler {
 	for i := range u.bundles {
 		switch b := u.bundles[i].Bundler; b {
-		case bundle.Vite, bundle.Rollup, bundle.Rolldown, bundle.Esbuild:
+		case bundle.Vite, bundle.Rollup, bundle.Rolldown, bundle.Esbuild, bundle.Bun:
 			return b
 		}
 	}
@@ -131,7 +131,7 @@ func (u *unit) chunkOf(by bundle.Bundler, named bool) bool {
 		b := &u.bundles[i]
 		switch {
 		case b.Bundler == bundle.Joined, by == bundle.Vite && (b.Bundler == bundle.Rollup || b.Bundler == bundle.Rolldown || b.Bundler == bundle.Esbuild),
-			by == bundle.Rolldown && b.Bundler == bundle.Esbuild:
+			(by == bundle.Rolldown || by == bundle.Bun) && b.Bundler == bundle.Esbuild:
 			b.Bundler, changed = by, true
 		}
 	}

@@ -35,6 +35,7 @@ const (
 	Rollup     Bundler = "rollup"
 	Rolldown   Bundler = "rolldown"
 	Vite       Bundler = "vite"
+	Bun        Bundler = "bun"
 	Metro      Bundler = "metro"
 	Turbopack  Bundler = "turbopack"
 	SystemJS   Bundler = "systemjs"
@@ -348,7 +349,7 @@ func looksLikePath(id string) bool {
 func (d *detector) add(b Bundle) {
 	if len(b.Modules) > 0 {
 		switch b.Bundler {
-		case Rollup, Esbuild, Rolldown:
+		case Rollup, Esbuild, Rolldown, Bun:
 			b.Joins = true
 		}
 		d.found.Bundles = append(d.found.Bundles, b)

@@ -127,7 +127,7 @@ func (d *detector) esbuildComments() {
 }
 
 func (d *detector) isEsbuild() bool {
-	return slices.ContainsFunc(d.found.Bundles, func(b Bundle) bool { return b.Bundler == Esbuild || b.Bundler == Rolldown })
+	return slices.ContainsFunc(d.found.Bundles, func(b Bundle) bool { return b.Bundler == Esbuild || b.Bundler == Rolldown || b.Bundler == Bun })
 }
 
 // onlyHelpers reports whether what stands in a body before a place is what esbuild
@@ -246,7 +246,12 @@ func (d *detector) merge(b *Bundle, bundler Bundler) {
 			if w.Path == "" {
 				w.Path = b.Modules[r].Path
 			}
-			wrapped[r] = wrapped[r] || w.Path == b.Modules[r].Path
+			if w.Path == b.Modules[r].Path {
+				wrapped[r] = true
+				if w.Hoisted { // functions stand beside its wrapper
+					w.At, w.Source = b.Modules[r].At, b.Modules[r].Source
+				}
+			}
 		}
 		var regions []Module
 		for i, m := range b.Modules {

@@ -54,9 +54,12 @@ func (d *detector) wrappers() {
 	d.add(b)
 }
 
-// esbuildOrRolldown tells the two apart: the helper of Rolldown lets go of the
-// functions that it has run.
+// esbuildOrRolldown tells bundlers with the same helpers apart: that of Rolldown lets
+// go of the functions that it has run, Bun keeps what imports of CommonJS modules gave.
 func (d *detector) esbuildOrRolldown() Bundler {
+	if strings.HasPrefix(d.Src, "// @bun") || strings.Contains(d.Src, "__toESMCache_") {
+		return Bun
+	}
 	if d.forgets || strings.Contains(d.Src, "//#region ") || strings.Contains(d.Src, "rolldown") {
 		return Rolldown
 	}

@@ -276,11 +276,38 @@ func (m *mapWriter) messages() {
 			if len(edges) == 0 {
 				continue
 			}
+			lost, reaching := m.lost(edges, registry.sent)
+			if len(lost) > 0 {
+				rows = append(rows, []string{m.label(i), property(m.node(i).Properties, "direction"), "unpaired", cmp.Or(few(m.usersBy(lost, registry.sent), 2), "?") + " → ?"})
+			}
+			edges = reaching
 			from, to := few(m.usersBy(edges, registry.sent), 2), few(m.usersBy(edges, model.ApplicationRelationHandles), 2)
+			var removed []string
+			for _, e := range edges {
+				if places := property(m.node(int(m.edge(e).From)).Properties, "removed_at"); places != "" && !slices.Contains(removed, places) {
+					removed = append(removed, places)
+				}
+			}
+			if len(removed) > 0 {
+				pairing += ", taken off " + few(removed, 2)
+			}
 			rows = append(rows, []string{m.label(i), property(m.node(i).Properties, "direction"), pairing, cmp.Or(from, "?") + " → " + cmp.Or(to, "?")})
 		}
 	}
 	m.list("Messages", []bool{false, false, false, false}, rows)
+}
+
+// lost are what is sent on a channel that reaches none of its handlers, and the others.
+func (m *mapWriter) lost(edges []int, sent model.ApplicationRelation) (lost, others []int) {
+	handled := slices.ContainsFunc(edges, func(e int) bool { return m.edge(e).Relation == model.ApplicationRelationHandles })
+	for _, e := range edges {
+		if handled && m.edge(e).Relation == sent && property(m.edge(e).Properties, "pairing") == "unpaired" {
+			lost = append(lost, e)
+		} else {
+			others = append(others, e)
+		}
+	}
+	return lost, others
 }
 
 // pairings of messages, those that say the most last.

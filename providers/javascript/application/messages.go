@@ -53,6 +53,10 @@ func (a *analysis) collectMessage(file int, from int64, f *facts.Fact) {
 			o.direction, _ = d.Value.(string)
 		}
 	}
+	if o.kind == removes {
+		a.collectRemoval(file, f, &o)
+		return
+	}
 	if o.handles() {
 		source := nameSource(f.Dynamic, f.Inferred, "its channel is only known when the program runs")
 		o.handler = a.b.Node(model.ApplicationNodeKindIpcHandler, graph.Local(a.tree.Files[file].Path+"@"+itoa(int(f.At.Start))), f.Name, a.b.From(source), o.at,
@@ -60,6 +64,45 @@ func (a *analysis) collectMessage(file int, from int64, f *facts.Fact) {
 		a.b.Edge(from, o.handler, model.ApplicationRelationContains, a.b.From(fromSyntax), o.at, nil)
 	}
 	a.operations = append(a.operations, o)
+}
+
+// removes is what takes handlers off.
+const removes = "remove"
+
+// maxRemovals bounds the places that are kept of one channel.
+const maxRemovals = 20
+
+// collectRemoval notes where handlers of a channel, or of those that are not known, are
+// taken off.
+func (a *analysis) collectRemoval(file int, f *facts.Fact, o *operation) {
+	of := side{o.direction, "listen"}
+	for _, d := range f.Details {
+		if d.Name == "method" && d.Value == "removeHandler" {
+			of.kind = "handle"
+		}
+	}
+	if a.removals == nil {
+		a.removals = map[side]map[string][]string{}
+	}
+	if a.removals[of] == nil {
+		a.removals[of] = map[string][]string{}
+	}
+	if list := a.removals[of][o.name]; !o.dynamic && len(list) < maxRemovals {
+		place := a.tree.Files[file].Path
+		if !a.lowered[file] {
+			place += ":" + itoa(a.units[file].lines.of(f.At.Start))
+		}
+		a.removals[of][o.name] = append(list, place)
+	}
+}
+
+// unreachable is why what is sent reaches nobody, or "": the renderer's side of messages
+// is not there in the main process.
+func (a *analysis) unreachable(o *operation) string {
+	if o.direction == "renderer-to-main" && !o.handles() && int(o.from) < len(a.reached) && slices.Equal(a.reached[o.from], []string{"main"}) {
+		return "ipcRenderer is not there in the main process"
+	}
+	return ""
 }
 
 // Pairings of operations with the other side of their channel.
@@ -139,10 +182,24 @@ func (a *analysis) drawChannel(id, name, direction string, operations []*operati
 		graph.Properties{"direction": direction, "senders": senders, "handlers": handlers})
 	sides := map[side][]*operation{}
 	for _, o := range operations {
+		if a.unreachable(o) != "" {
+			continue
+		}
 		sides[o.side()] = append(sides[o.side()], o)
 	}
 	overall, missing := "", 0
 	for _, o := range operations {
+		if why := a.unreachable(o); why != "" {
+			a.joinChannel(o, node, inferred(fromSyntax, model.ApplicationProvenanceConfidenceHigh, why), unpaired)
+			if overall == "" {
+				overall = unpaired
+			}
+			continue
+		}
+		if places := a.removals[o.side()][name]; o.handles() && len(places) > 0 {
+			a.b.Set(o.handler, "removed", true)
+			a.b.Set(o.handler, "removed_at", places)
+		}
 		others := sides[o.side().others()]
 		if pairs := len(sides[o.side()]) * len(others); !o.handles() && pairs > maxDeliveries {
 			missing += len(others)

@@ -92,6 +92,7 @@ func (a *analysis) drawRoles() {
 			queue = append(queue, next[n]...)
 		}
 	}
+	a.reached = reached
 	for i, names := range reached {
 		if len(names) > 0 {
 			a.b.Set(int64(i), "processes", names)

@@ -145,7 +145,13 @@ func (m *members) literal(object parse.Ref, prefix string, depth int) {
 			m.add(f.First(k), prefix, depth+1)
 			continue
 		}
-		key, ok := f.KeyOf(f.First(k), f.At(k).Flags&parse.Computed != 0)
+		computed := f.At(k).Flags&parse.Computed != 0
+		key, ok := f.KeyOf(f.First(k), computed)
+		if computed && !ok {
+			if key, ok = m.Names.Constant(f.First(k)); !ok && strings.HasPrefix(m.Names.Path(f.First(k)), "Symbol.") {
+				continue // it does not get into the other world
+			}
+		}
 		if f.Kind(k) != parse.Property || !ok || !m.name(prefix+key) {
 			m.complete = false
 			continue

@@ -61,7 +61,10 @@ var readers = map[string]func(*extractor, *call){
 	"addListener":                      message,
 	"handle":                           message,
 	"handleOnce":                       message,
-	"removeHandler":                    nil,
+	"removeHandler":                    message,
+	"removeListener":                   message,
+	"removeAllListeners":               message,
+	"off":                              message,
 	"prependListener":                  message,
 	"reply":                            message,
 	"sendTo":                           message,
@@ -172,7 +175,7 @@ func (e *extractor) call(r parse.Ref, n *parse.Node) {
 			return
 		case "bind":
 			if k := f.Kind(f.First(callee)); k == parse.Dot || k == parse.Index {
-				if method, known := f.PropertyOf(f.First(callee)); known && listens(method, toMain).what != "" {
+				if method, known := f.PropertyOf(f.First(callee)); known && (method == "handle" || method == "on" || method == "once") {
 					e.listensSomehow(r, f.First(f.First(callee)))
 				}
 			}

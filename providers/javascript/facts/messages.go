@@ -94,6 +94,8 @@ func listens(method, direction string) operation {
 		return operation{"handle", direction, "handler", 0}
 	case "on", "once", "addListener", "prependListener":
 		return operation{"listen", direction, "handler", 0}
+	case "removeHandler", "removeListener", "removeAllListeners", "off":
+		return operation{"remove", direction, "handler", 0}
 	}
 	return operation{}
 }

@@ -15,6 +15,8 @@ func TestOpenObjects(t *testing.T) {
 		"contextBridge.exposeInMainWorld('api', {a: 1})":                                           "[context-bridge-api api false [{members [a]} {members_complete true}]]",
 		"const api = {a: 1}; contextBridge.exposeInMainWorld('api', api)":                          "[context-bridge-api api false [{members [a]} {members_complete true}]]",
 		"const api = {a: 1}; api.b = 2; contextBridge.exposeInMainWorld('api', api)":               "[context-bridge-api api false [{members [a b]} {members_complete true}]]",
+		"contextBridge.exposeInMainWorld('api', {['a' + 'b']: 1, [Symbol.iterator]: f})":           "[context-bridge-api api false [{members [ab]} {members_complete true}]]",
+		"contextBridge.exposeInMainWorld('api', {a: 1, ['b' + c]: 1})":                             "[context-bridge-api api false [{members [a]} {members_complete false}]]",
 		"const api = {a: {}}; api.a.b = 2; contextBridge.exposeInMainWorld('api', api)":            "[context-bridge-api api false [{members [a]} {members_complete false}]]",
 		"const o = {width: 1}; o.height = 2; new BrowserWindow(o)":                                 "[browser-window BrowserWindow false [{width 1} {height 2}]]",
 		"const o = {width: 1}; fill(o); new BrowserWindow(o)":                                      "[browser-window BrowserWindow true [{width 1}]]",

@@ -348,6 +348,9 @@ func (r *Resolver) resolve(from, specifier string, how How) Result {
 		if p := r.fileOrFolder(joined, how); p != "" {
 			return Result{Path: p}
 		}
+		if r.links != nil && r.real(joined) == "" {
+			return Result{Reason: "it is behind a symbolic link that leads out of the application"}
+		}
 		return Result{Reason: "no such file"}
 	case strings.HasPrefix(specifier, "#"):
 		return r.imports(dir, specifier, how)

@@ -253,6 +253,31 @@ func (r *reader) room() bool {
 	return true
 }
 
+// inward is where a link at a path in a folder leads: relative to the link, where it goes
+// out of the folder by its name and into it again.
+func inward(folder, p, link string) string {
+	base, err := filepath.Abs(folder)
+	if err != nil {
+		return filepath.ToSlash(link)
+	}
+	at := filepath.Join(base, filepath.FromSlash(path.Dir(p)))
+	to := link
+	if !filepath.IsAbs(to) {
+		if out := path.Join(path.Dir(p), filepath.ToSlash(link)); out != ".." && !strings.HasPrefix(out, "../") {
+			return filepath.ToSlash(link)
+		}
+		to = filepath.Join(at, link)
+	}
+	if rel, err := filepath.Rel(base, to); err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return filepath.ToSlash(link)
+	}
+	rel, err := filepath.Rel(at, to)
+	if err != nil {
+		return filepath.ToSlash(link)
+	}
+	return filepath.ToSlash(rel)
+}
+
 // directory reads a folder without leaving it.
 func (r *reader) directory(name string) error {
 	root, err := os.OpenRoot(name)
@@ -284,7 +309,7 @@ func (r *reader) directory(name string) error {
 			return nil
 		case d.Type()&fs.ModeSymlink != 0:
 			link, _ := root.Readlink(p)
-			r.add(File{Path: container.Escape(p), Kind: Symlink, Link: container.Escape(filepath.ToSlash(link))})
+			r.add(File{Path: container.Escape(p), Kind: Symlink, Link: container.Escape(inward(name, p, link))})
 			return nil
 		case !d.Type().IsRegular():
 			r.add(File{Path: container.Escape(p), Kind: Other, Reason: "it is " + d.Type().String()})

@@ -50,7 +50,7 @@ func (s *side) container(i int) int {
 // or are digests of what is compared itself.
 var positional = map[string]bool{
 	"basis": true, "candidates": true, "features": true, "file": true, "generated_column": true, "generated_line": true, "module_id": true,
-	"normal_sha256": true, "path": true, "ranges": true, "segments": true, "size": true, "sketch": true, "structure_sha256": true,
+	"normal_sha256": true, "path": true, "ranges": true, "removed_at": true, "segments": true, "size": true, "sketch": true, "structure_sha256": true,
 }
 
 // stated are the properties of a node that are compared, by name.

@@ -1,6 +1,7 @@
 package program
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 
@@ -358,6 +359,52 @@ func (r *recovery) tiled(a, hi uint32, owned bitset) bool {
 	return true
 }
 
+// nearAlignment is the alignment of the well-founded starts around a, when
+// there are enough of them, or else align: objects of one program are compiled
+// with different options.
+func (r *recovery) nearAlignment(a, align uint32) uint32 {
+	g, at := r.sp.at(a), r.sp.addr(a)
+	k, _ := slices.BinarySearchFunc(r.funcs, a, func(f *fn, o uint32) int { return cmp.Compare(f.entry, o) })
+	n, by16, by4 := 0, 0, 0
+	look := func(f *fn) bool {
+		if f.entry < g.base || f.entry >= g.end() || max(f.entry, a)-min(f.entry, a) > nearBytes {
+			return false
+		}
+		if f.why.ev > ByCall || r.stubs.has(f.entry) {
+			return true
+		}
+		n++
+		switch x := r.sp.addr(f.entry); {
+		case x%16 == 0:
+			by16, by4 = by16+1, by4+1
+		case x%4 == 0:
+			by4++
+		}
+		return true
+	}
+	for i := k - 1; i >= 0 && k-i <= nearStarts && look(r.funcs[i]); i-- {
+	}
+	for i := k; i < len(r.funcs) && i-k < nearStarts && look(r.funcs[i]); i++ {
+	}
+	switch {
+	case n < nearEnough:
+		return align
+	case by16 == n && at%16 == 0:
+		return 16
+	case 2*by4 <= n:
+		return uint32(r.dec.Align())
+	case 2*by16 <= n:
+		return min(align, 4)
+	}
+	return align
+}
+
+const (
+	nearStarts = 8    // functions looked at on either side
+	nearBytes  = 2048 // as far as these
+	nearEnough = 4
+)
+
 // acceptGap judges a possible function start.
 func (r *recovery) acceptGap(a, hi, align uint32, p *probe) bool {
 	if !p.ok || p.insts == 0 || p.odd || p.inner != nil || p.zeroes {
@@ -365,6 +412,11 @@ func (r *recovery) acceptGap(a, hi, align uint32, p *probe) bool {
 	}
 	if r.importJump(a) {
 		return true
+	}
+	if near := r.nearAlignment(a, align); near < align && r.sp.addr(a)%uint64(align) != 0 {
+		return p.prologue && (p.returns || p.leaves || p.long || p.traps && p.insts >= 3) // parts of functions lie there as well
+	} else {
+		align = near
 	}
 	if r.sp.addr(a)%uint64(max(align, 1)) != 0 && !r.branchesIn(a) {
 		return false

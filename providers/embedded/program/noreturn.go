@@ -243,17 +243,18 @@ func counted(offs []uint32) iter.Seq2[uint32, int] {
 }
 
 // leastFrames is how many calls must stand before what opens a frame for the
-// callee to be taken not to return, and framesShare of how many.
+// callee to be taken not to return, and one in how many of all.
 const (
-	leastFrames = 4
-	framesShare = 4
+	leastFrames       = 4
+	framesShare       = 4
+	framesShareSilent = 16 // where no return is seen
 )
 
 // framesFollow marks functions that pass control on in ways that the flow does
 // not show, as those do that unwind the stack: again and again, nothing of the
 // caller follows the call but padding and the next function.
 func (r *recovery) framesFollow() bool {
-	if r.framesAsked++; r.framesAsked&(r.framesAsked-1) != 0 || !r.conv.known || r.usualAlignment() < 16 {
+	if r.framesAsked++; r.framesAsked&(r.framesAsked-1) != 0 || !r.conv.known {
 		return false // more and more rarely: what is known changes less and less
 	}
 	got := make([][]uint32, len(r.funcs))
@@ -276,7 +277,14 @@ func (r *recovery) framesFollow() bool {
 	changed := false
 	for target, n := range counted(ends) {
 		f := r.byEntry[target]
-		if n < leastFrames || f == nil || f.noReturn || r.resumed[f.entry] || r.calledMore(f.entry, n*framesShare) {
+		if n < leastFrames || f == nil || f.noReturn || r.resumed[f.entry] {
+			continue
+		}
+		share := framesShare
+		if !f.returns { // nothing speaks for it
+			share = framesShareSilent
+		}
+		if r.calledMore(f.entry, n*share) {
 			continue
 		}
 		f.noReturn, changed = true, true

@@ -236,7 +236,19 @@ func isPadding(b []byte, in *isa.Inst) bool {
 	if in.Class == isa.Nop || len(b) > 0 && b[0] == 0xcc {
 		return true
 	}
-	return len(b) >= 4 && b[0]|b[1]|b[2]|b[3] == 0
+	if n := 16 - int(in.Addr%16); n < 4 && len(b) >= n && zeroes(b[:n]) {
+		return true // what is left of zeroes up to an aligned address
+	}
+	return len(b) >= 4 && zeroes(b[:4])
+}
+
+func zeroes(b []byte) bool {
+	for _, c := range b {
+		if c != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // splitter judges the candidates of one function over the graph of its blocks.

@@ -42,6 +42,7 @@ func (a *analysis) settleFacts() error {
 	}
 	s.callers()
 	s.mountRoutes()
+	s.handShapes()
 	for _, u := range a.units { // all that is needed of them is in the facts
 		if u != nil {
 			u.routers, u.mounts = nil, nil

@@ -96,7 +96,8 @@ type analysis struct {
 	bins       []string     // files that packages of it put into reach of a shell
 	// What joins the semantic graphs of files.
 	deliveries  []delivery
-	reached     [][]string // processes that run code, by node
+	next        map[string]bool              // folders that were asked whether they are applications of Next.js
+	reached     [][]string                   // processes that run code, by node
 	removals    map[side]map[string][]string // where handlers are taken off, by channel
 	uses        []use
 	starts      []start

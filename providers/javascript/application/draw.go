@@ -56,7 +56,7 @@ func (a *analysis) draw() error {
 		}
 	}
 	a.drawLoads()
-	for _, draw := range []func(){a.drawEntries, a.drawShown, a.drawDocuments, a.drawRoles, a.drawMessages, a.drawUses, a.drawMaps, a.drawBanners} {
+	for _, draw := range []func(){a.drawEntries, a.drawPages, a.drawShown, a.drawDocuments, a.drawRoles, a.drawMessages, a.drawUses, a.drawMaps, a.drawBanners} {
 		if err := a.ctx.Err(); err != nil {
 			return err
 		}

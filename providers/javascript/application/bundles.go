@@ -1,8 +1,6 @@
 package application
 
 import (
-	"slices"
-
 	"rea/generated/model"
 	"rea/providers/javascript/address"
 	"rea/providers/javascript/bundle"
@@ -51,6 +49,11 @@ func (a *analysis) drawBundles(file int) {
 		nodes[i] = a.drawModule(file, b, m, p)
 		if _, twice := byID[p.bundle][m.ID]; !twice {
 			byID[p.bundle][m.ID] = nodes[i]
+		}
+		for _, id := range m.Also {
+			if _, twice := byID[p.bundle][id]; !twice {
+				byID[p.bundle][id] = nodes[i]
+			}
 		}
 		a.b.Edge(nodes[0], nodes[i], model.ApplicationRelationContains, a.b.From(sourceOf(m)), nil, nil)
 	}
@@ -116,40 +119,23 @@ func family(b bundle.Bundler) bundle.Bundler {
 	return b
 }
 
-// A candidate is a module of another chunk by its node and digest.
-type candidate struct {
-	node   int64
-	sha256 string
-}
-
 // drawLoads draws the loads between packed modules. Chunks of one bundle are
 // several files: an id that the file does not have is looked for in the others
-// of the same bundler, and taken when one has it.
+// of the same bundler.
 func (a *analysis) drawLoads() {
-	others := map[bundle.Bundler]map[string][]candidate{}
 	for _, p := range a.pending {
 		u := a.units[p.file]
-		part := 0
 		for i := range u.bundles {
-			b := &u.bundles[i]
-			ids := others[family(b.Bundler)]
-			if ids == nil {
-				ids = map[string][]candidate{}
-				others[family(b.Bundler)] = ids
-			}
-			for j := range b.Modules {
-				id := b.Modules[j].ID
-				part++
-				c := candidate{p.byID[i][id], u.parts[part].sha256}
-				// Chunks that are alike have what several of them need each for itself.
-				if len(ids[id]) < 2 && !slices.ContainsFunc(ids[id], func(o candidate) bool { return o.sha256 == c.sha256 }) {
-					ids[id] = append(ids[id], c)
+			for _, id := range u.bundles[i].Entries {
+				if _, ok := p.byID[i][id]; ok {
+					continue
+				}
+				if to, count := a.elsewhere(p.file, i, id); count == 1 {
+					source := inferred(fromBundle, model.ApplicationProvenanceConfidenceHigh, "another chunk has the module")
+					a.b.Edge(a.fileNodes[p.file], a.partNodes[to.file][to.part], model.ApplicationRelationLoads, a.b.From(source), nil, graph.Properties{"entry": true})
 				}
 			}
 		}
-	}
-	for _, p := range a.pending {
-		u := a.units[p.file]
 		for i := 1; i < len(u.parts); i++ {
 			part := &u.parts[i]
 			b := &u.bundles[part.bundle]
@@ -158,11 +144,11 @@ func (a *analysis) drawLoads() {
 					a.drawChunkLoad(p.file, a.partNodes[p.file][i], q)
 					continue
 				}
-				from := loader{a.partNodes[p.file][i], sourceOf(&b.Modules[part.module])}
+				from := loader{a.partNodes[p.file][i], part.bundle, sourceOf(&b.Modules[part.module])}
 				if b.Modules[part.module].Kind == bundle.Group { // one of its modules does
 					from.source = fromBundle
 				}
-				a.drawLoad(p.file, from, p.byID[part.bundle], others[family(b.Bundler)], q)
+				a.drawLoad(p.file, from, p.byID[part.bundle], q)
 			}
 		}
 	}
@@ -194,10 +180,11 @@ func (a *analysis) drawChunkLoad(file int, from int64, q bundle.Require) {
 // on: what it loads is no surer than that.
 type loader struct {
 	node   int64
+	bundle int
 	source graph.Source
 }
 
-func (a *analysis) drawLoad(file int, from loader, here map[string]int64, others map[string][]candidate, q bundle.Require) {
+func (a *analysis) drawLoad(file int, from loader, here map[string]int64, q bundle.Require) {
 	properties := graph.Properties{"kind": "require"}
 	if q.Dynamic {
 		properties["kind"] = "dynamic-import"
@@ -217,14 +204,19 @@ func (a *analysis) drawLoad(file int, from loader, here map[string]int64, others
 	}
 	source := unknown(fromBundle, "no bundle in the application has the module")
 	key := q.ID
-	switch candidates := others[q.ID]; {
+	to, count := place{}, 0
+	if !q.Unknown {
+		to, count = a.elsewhere(file, from.bundle, q.ID)
+	}
+	switch {
 	case q.Unknown:
 		source = unknown(fromBundle, "the module is only known when the program runs")
 		key = a.tree.Files[file].Path + "@" + itoa(int(q.At.Start))
-	case len(candidates) == 1:
-		a.b.Edge(from.node, candidates[0].node, model.ApplicationRelationImports, a.b.From(inferred(fromBundle, model.ApplicationProvenanceConfidenceHigh, "another chunk has the module")), at, properties)
+	case count == 1:
+		source = inferred(fromBundle, model.ApplicationProvenanceConfidenceHigh, "another chunk has the module")
+		a.b.Edge(from.node, a.partNodes[to.file][to.part], model.ApplicationRelationImports, a.b.From(source), at, properties)
 		return
-	case len(candidates) > 1:
+	case count > 1:
 		source = unknown(fromBundle, "several chunks have the module")
 	case q.ID == "" && q.Specifier != "":
 		key = address.Text(q.Specifier)
@@ -233,6 +225,6 @@ func (a *analysis) drawLoad(file int, from loader, here map[string]int64, others
 	if q.Unknown {
 		label = ""
 	}
-	to := a.b.Node(model.ApplicationNodeKindExternalModule, graph.Local("module "+key), label, a.b.From(source), nil, graph.Properties{"builtin": false})
-	a.b.Edge(from.node, to, model.ApplicationRelationImports, a.b.From(source), at, properties)
+	outside := a.b.Node(model.ApplicationNodeKindExternalModule, graph.Local("module "+key), label, a.b.From(source), nil, graph.Properties{"builtin": false})
+	a.b.Edge(from.node, outside, model.ApplicationRelationImports, a.b.From(source), at, properties)
 }

@@ -59,7 +59,8 @@ const (
 // A Module is a part of a bundle.
 type Module struct {
 	ID     string
-	Path   string // of the original file, where the bundle tells it
+	Also   []string // ids of modules that were joined into it
+	Path   string   // of the original file, where the bundle tells it
 	Kind   Kind
 	At     parse.Span // with its wrapper
 	Source parse.Span // its code
@@ -93,15 +94,25 @@ type Require struct {
 }
 
 // A Bundle is one table of modules. It may have none where all of its modules share
-// one scope.
+// one scope, and where it is but the runtime of others.
 type Bundle struct {
 	Bundler Bundler
 	Basis   string // what it was recognized by
 	Modules []Module
 	Entries []string // ids of modules that are run at start
 	Chunks  []string
+	// Loader is what chunks of one bundle share: the name of the list that they are
+	// pushed to, "require" for those that are required, "" when it is not known.
+	Loader string
 	// Joins: code outside of the modules is other modules, in one scope.
 	Joins bool
+}
+
+func (b *Bundle) start() uint32 {
+	if len(b.Modules) == 0 {
+		return 0
+	}
+	return b.Modules[0].At.Start
 }
 
 // A Role of a name in a module wrapper.
@@ -138,6 +149,9 @@ func Detect(f *File) *Found {
 	d := &detector{File: f, found: Found{Roles: map[scope.BindingID]Role{}}, taken: map[parse.Ref]bool{}}
 	d.index()
 	for i := range f.Nodes {
+		if i%parse.Stride == 0 && f.Stopped() {
+			return &d.found
+		}
 		d.node(parse.Ref(i), &f.Nodes[i])
 	}
 	d.registrations()
@@ -152,15 +166,16 @@ func Detect(f *File) *Found {
 		}
 	}
 	slices.SortStableFunc(d.found.Bundles, func(x, y Bundle) int {
-		return cmp.Compare(x.Modules[0].At.Start, y.Modules[0].At.Start) // one without modules is the only one
+		return cmp.Compare(x.start(), y.start())
 	})
 	return &d.found
 }
 
 type detector struct {
 	*File
-	found Found
-	taken map[parse.Ref]bool // tables that belong to a bundle
+	found  Found
+	taken  map[parse.Ref]bool // tables that belong to a bundle
+	loader *string            // see chunkLoader, nil until it was looked for
 
 	// References of a binding are uses[first[b]:first[b+1]].
 	first []int32
@@ -239,6 +254,9 @@ func (d *detector) call(r parse.Ref, n *parse.Node) {
 	arg := d.Next(callee)
 	if arg == 0 {
 		return
+	}
+	if d.Kind(callee) == parse.Call {
+		d.turbopackStart(r, callee)
 	}
 	switch d.Kind(arg) {
 	case parse.Object, parse.Array:

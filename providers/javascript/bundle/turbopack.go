@@ -14,7 +14,7 @@ func (d *detector) turbopack(list parse.Ref) {
 	}
 	first := d.First(list)
 	second := d.Next(first)
-	b := Bundle{Bundler: Turbopack, Basis: "modules that are pushed to the loader"}
+	b := Bundle{Bundler: Turbopack, Basis: "modules that are pushed to the loader", Loader: "TURBOPACK"}
 	switch {
 	case second == 0:
 		return
@@ -22,7 +22,7 @@ func (d *detector) turbopack(list parse.Ref) {
 		if !d.turbopackChunk(list) {
 			return
 		}
-		b.Basis, second = "a chunk that exports its modules", first
+		b.Basis, b.Loader, second = "a chunk that exports its modules", "require", first
 	case !d.pushesToTurbopack(list):
 		return
 	}
@@ -60,9 +60,40 @@ func (d *detector) turbopack(list parse.Ref) {
 			}
 		}
 	}
-	if len(b.Modules) > 0 {
-		d.taken[list] = true
-		d.add(b)
+	d.taken[list] = true
+	if len(b.Modules) == 0 && len(b.Entries) > 0 { // a runtime that starts modules of chunks
+		d.found.Bundles = append(d.found.Bundles, b)
+	}
+	d.add(b)
+}
+
+// turbopackStart reads what loads chunks and runs modules of them:
+//
+//	var R = require("../[turbopack]_runtime.js")("server/app/page.js");
+//	R.c("server/chunks/a.js"); R.m(12);
+func (d *detector) turbopackStart(call, load parse.Ref) {
+	name, ok := d.Names.Required(load)
+	holder := d.First(d.Parents[call])
+	if !ok || !strings.HasSuffix(name, "[turbopack]_runtime.js") || d.Kind(d.Parents[call]) != parse.Declarator || d.Kind(holder) != parse.Ident {
+		return
+	}
+	b := Bundle{Bundler: Turbopack, Basis: "a file that runs modules of chunks", Loader: "require"}
+	for _, use := range d.usesOf(d.Scopes.Of[holder]) {
+		dot := d.Parents[use]
+		run := d.Parents[dot]
+		if d.Kind(dot) != parse.Dot || d.First(dot) != use || d.Kind(run) != parse.Call || d.First(run) != dot {
+			continue
+		}
+		id, ok := d.Names.Constant(d.Next(dot))
+		switch name := d.NameOf(d.Kid(dot, 1)); {
+		case ok && name == "m":
+			b.Entries = append(b.Entries, id)
+		case ok && name == "c":
+			b.Chunks = append(b.Chunks, id)
+		}
+	}
+	if b.Entries = sortedOnce(b.Entries); len(b.Entries) > 0 {
+		d.found.Bundles = append(d.found.Bundles, b)
 	}
 }
 
@@ -122,6 +153,10 @@ func (d *detector) turbopackModule(id string, at, fn parse.Ref) Module {
 			m.Requires = d.require(m.Requires, call, arg, false)
 		case "A":
 			m.Requires = d.require(m.Requires, call, arg, true)
+		case "s": // exports of another module that was joined
+			if also, ok := d.Names.Constant(d.Next(arg)); ok && d.Kind(d.Next(arg)) != parse.Empty && also != id {
+				m.Also = append(m.Also, also)
+			}
 		case "v": // (load) => Promise.all(…).then(() => load(id))
 			if load := d.First(d.Kid(arg, 1)); d.Kind(arg).IsFunction() && load != 0 {
 				for _, u := range d.usesOf(d.Scopes.Of[load]) {

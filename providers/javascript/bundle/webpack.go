@@ -11,7 +11,8 @@ import (
 // webpackTable reads var modules = {id: function …}, when something calls
 // modules[id](module, module.exports, require).
 func (d *detector) webpackTable(ident, table parse.Ref) {
-	if d.taken[table] || !d.functions(table, nil) {
+	runtime := d.Kind(table) == parse.Object && d.First(table) == 0 // of modules that are all in chunks
+	if d.taken[table] || !runtime && !d.functions(table, nil) {
 		return
 	}
 	for _, use := range d.usesOf(d.Scopes.Of[ident]) {
@@ -25,15 +26,25 @@ func (d *detector) webpackTable(ident, table parse.Ref) {
 		}
 		d.taken[table] = true
 		b := d.webpackModules(table)
-		b.Basis = "a function that runs modules of a table by id"
+		b.Basis, b.Loader = "a function that runs modules of a table by id", d.chunkLoader()
+		if runtime && require == 0 {
+			return
+		}
 		d.webpackEntry(&b, table, call, require)
+		if runtime && len(b.Modules) == 0 {
+			d.found.Bundles = append(d.found.Bundles, b)
+			return
+		}
 		d.add(b)
+		return
+	}
+	if runtime {
 		return
 	}
 	if chunkModules.MatchString(d.exportedAs(ident)) || d.NameOf(ident) == "modules" && d.Kind(d.Parents[d.Parents[d.Parents[ident]]]) == parse.ExportDecl {
 		d.taken[table] = true
 		b := d.webpackModules(table)
-		b.Basis = "a chunk that exports its modules"
+		b.Basis, b.Loader = "a chunk that exports its modules", "import"
 		d.add(b)
 	}
 }
@@ -81,6 +92,52 @@ func (d *detector) moduleCall(index parse.Ref) (call parse.Ref, require scope.Bi
 		require = d.Scopes.Of[args[2]]
 	}
 	return up, require, true
+}
+
+// chunkList is the list that chunks are pushed to: a property of what stands for all
+// globals.
+var chunkList = regexp.MustCompile(`\b(?:self|window|globalThis|global|this)(?:\.|\[["'])([\w$-]+)`)
+
+// chunkLists are lists of the names that webpack gives.
+var chunkLists = regexp.MustCompile(`\b(?:self|window|globalThis|global|this)(?:\.|\[["'])((?:webpack|rspack)(?:Chunk|Jsonp)[\w$-]*)`)
+
+// maxListName bounds the name of a list of chunks.
+const maxListName = 200
+
+// chunkLoader is how the runtime in the file gets chunks, see Bundle.Loader.
+func (d *detector) chunkLoader() string {
+	if d.loader == nil { // files may have thousands of bundles
+		text := d.findChunkLoader()
+		d.loader = &text
+	}
+	return *d.loader
+}
+
+func (d *detector) findChunkLoader() string {
+	first, found := len(d.Src), ""
+	for _, name := range []string{"webpackChunk", "webpackJsonp", "rspackChunk", "rspackJsonp"} {
+		for at := 0; ; at++ {
+			i := strings.Index(d.Src[at:first], name)
+			if i < 0 {
+				break
+			}
+			at += i
+			// Expressions are slow: this one looks at the surroundings of a name only.
+			from := max(0, at-len(`globalThis[" `))
+			m := chunkLists.FindStringSubmatchIndex(d.Src[from:min(len(d.Src), at+maxListName)])
+			if m != nil && from+m[2] == at {
+				first, found = at, d.Src[at:from+m[3]]
+				break
+			}
+		}
+	}
+	if found != "" {
+		return found
+	}
+	if strings.Contains(d.Src, "require(") && strings.Contains(d.Src, ".ids") && strings.Contains(d.Src, ".modules") {
+		return "require"
+	}
+	return ""
 }
 
 // webpackModules makes the modules of a table.
@@ -204,7 +261,7 @@ func (d *detector) webpackBootstrap(r, callee, table parse.Ref) {
 		}
 		d.taken[table] = true
 		b := d.webpackModules(table)
-		b.Basis = "a bootstrap called with the modules"
+		b.Basis, b.Loader = "a bootstrap called with the modules", d.chunkLoader()
 		b.Entries = d.entries(require, table)
 		d.add(b)
 		return
@@ -272,6 +329,10 @@ func (d *detector) webpackChunk(list parse.Ref) {
 	d.taken[table] = true
 	b := d.webpackModules(table)
 	b.Basis, b.Chunks = "a chunk that is pushed to the loader", chunks
+	callee := d.span(d.First(d.Parents[list]))
+	if m := chunkList.FindStringSubmatch(d.Src[callee.Start:min(callee.End, callee.Start+400)]); m != nil {
+		b.Loader = m[1]
+	}
 	d.chunkEntries(&b, d.Next(table))
 	d.add(b)
 }
@@ -363,7 +424,7 @@ func (d *detector) webpackNodeChunk(r, target, table parse.Ref) {
 	}
 	d.taken[table] = true
 	b := d.webpackModules(table)
-	b.Basis, b.Chunks = "a chunk that is required", chunks
+	b.Basis, b.Chunks, b.Loader = "a chunk that is required", chunks, "require"
 	d.add(b)
 }
 

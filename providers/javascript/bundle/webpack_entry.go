@@ -136,8 +136,12 @@ func (d *detector) helper(r parse.Ref, require scope.BindingID) bool {
 		if d.Kind(dot) != parse.Dot || d.First(dot) != use {
 			continue
 		}
+		name := d.NameOf(d.Kid(dot, 1))
 		assign := d.Parents[dot]
-		if d.Kind(assign) == parse.Assign && d.First(assign) == dot && d.NameOf(d.Kid(dot, 1)) != "s" {
+		for name != "g" && d.Kind(assign) == parse.Dot && d.First(assign) == dot { // require.f.j = …
+			dot, assign = assign, d.Parents[assign]
+		}
+		if d.Kind(assign) == parse.Assign && d.First(assign) == dot && name != "s" {
 			return true
 		}
 	}
@@ -166,7 +170,7 @@ func (d *detector) onlyStarts(at parse.Span) bool {
 	return true
 }
 
-var startStatement = regexp.MustCompile(`^((var|let|const)\s+)?([\w$]+\s*=\s*)?([\w$.]+\((\s*[\w$.]+\s*=)?\s*("[^"]*"|'[^']*'|\d+|void 0|undefined|[\w$]+|\[[^\]]*\]|,|\(\)\s*=>\s*\(?[\w$]+\(\s*("[^"]*"|\d+)\s*\)\)?|\s)*\)|\{\}|module\.exports\s*=\s*[\w$]+|[\w$]+)$|^("use strict"|return [\w$.]+)$`)
+var startStatement = regexp.MustCompile(`^((var|let|const)\s+)?([\w$]+(?:\.exports)?\s*=\s*)?([\w$.]+\((\s*[\w$.]+\s*=)?\s*("[^"]*"|'[^']*'|\d+|void 0|undefined|[\w$]+|\[[^\]]*\]|,|\(\)\s*=>\s*\(?[\w$]+\(\s*("[^"]*"|\d+)\s*\)\)?|\s)*\)|\{\}|module\.exports\s*=\s*[\w$]+|[\w$]+)$|^("use strict"|return [\w$.]+)$`)
 
 // pathComment is the path that a comment before or in a wrapper tells.
 func (d *detector) pathComment(start uint32, source parse.Span) string {

@@ -40,6 +40,8 @@ type Report struct {
 	Missing     []Missing       `json:"missing"`
 	Limitations []string        `json:"limitations"`
 	Evidence    []Evidence      `json:"evidence"`
+
+	layout *layout // Layout as the text shows it, read while the analysis runs
 }
 
 // Rows of a list; Total counts those that were looked at to fill it.
@@ -87,6 +89,9 @@ func Build(ctx context.Context, call Call, o Options) (*Report, error) {
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		layout.r.Layout, layoutErr = layout.sealed(ctx, "inspect_binary_layout", map[string]any{"symbol_limit": 0, "import_limit": 20000})
+		if layoutErr == nil {
+			layoutErr = read(layout.r.Layout, &layout.r.layout)
+		}
 	})
 	overview := newBuilder(call)
 	var overviewErr error
@@ -98,7 +103,7 @@ func Build(ctx context.Context, call Call, o Options) (*Report, error) {
 	if engineFailed(overviewErr) {
 		return nil, overviewErr
 	}
-	b.r.Layout, b.r.Overview = layout.r.Layout, overview.r.Overview
+	b.r.Layout, b.r.layout, b.r.Overview = layout.r.Layout, layout.r.layout, overview.r.Overview
 	b.join("layout", layout, layoutErr)
 	b.join("overview", overview, overviewErr)
 	if 0 < o.Rows && o.Rows <= overviewRows {

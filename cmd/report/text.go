@@ -31,18 +31,15 @@ func (r *Report) Text(out io.Writer, screen terminal.Screen, rows int) error {
 	var (
 		t target
 		b binding
-		l *layout
 		o *overview
 	)
+	l := r.layout
 	for _, part := range []struct {
 		raw  json.RawMessage
 		into any
-	}{{r.Target, &t}, {r.Binding, &b}, {r.Layout, &l}, {r.Overview, &o}} {
-		if part.raw == nil {
-			continue
-		}
-		if err := json.Unmarshal(part.raw, part.into); err != nil {
-			return fmt.Errorf("reading a part of the report: %w", err)
+	}{{r.Target, &t}, {r.Binding, &b}, {r.Overview, &o}} {
+		if err := read(part.raw, part.into); err != nil {
+			return err
 		}
 	}
 	w.identity(&t, &b, l, o)
@@ -63,6 +60,17 @@ func (r *Report) Text(out io.Writer, screen terminal.Screen, rows int) error {
 	}
 	w.unseen(r, o)
 	return w.out.Flush()
+}
+
+// read takes a part of a report, which may be missing.
+func read(part json.RawMessage, into any) error {
+	if part == nil {
+		return nil
+	}
+	if err := json.Unmarshal(part, into); err != nil {
+		return fmt.Errorf("reading a part of the report: %w", err)
+	}
+	return nil
 }
 
 func (w *writer) line(s string) {

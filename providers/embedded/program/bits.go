@@ -10,6 +10,23 @@ type bitset []uint32
 
 func newBitset(n uint32) bitset { return make(bitset, (uint64(n)+31)/32) }
 
+// borrow returns an empty set of code offsets for a while; giveBack ends that.
+// Rounds need such sets again and again, and memory that was only read costs the
+// system twice when it is written after all. For the goroutine of the rounds only.
+func (r *recovery) borrow() bitset {
+	if n := len(r.spare); n > 0 {
+		b := r.spare[n-1]
+		r.spare = r.spare[:n-1]
+		return b
+	}
+	return newBitset(r.sp.size + regionGuard)
+}
+
+func (r *recovery) giveBack(b bitset) {
+	clear(b)
+	r.spare = append(r.spare, b)
+}
+
 func (b bitset) has(i uint32) bool { return b[i>>5]&(1<<(i&31)) != 0 }
 func (b bitset) set(i uint32)      { b[i>>5] |= 1 << (i & 31) }
 func (b bitset) clear(i uint32)    { b[i>>5] &^= 1 << (i & 31) }
@@ -56,11 +73,21 @@ func (b bitset) shareRange(lo, hi uint32) {
 	}
 }
 
-// members lists the set in order.
-func (b bitset) members() []uint32 {
+// setPiece is how many words of a set one goroutine takes at a time.
+const setPiece = 1 << 15
+
+func pieces(b bitset) int { return (len(b) + setPiece - 1) / setPiece }
+
+// eachPiece calls f for every piece of the words of b, by number.
+func (r *recovery) eachPiece(b bitset, f func(k, lo, hi int)) error {
+	return each(r.ctx, r.workers, pieces(b), 1, func(_, k int) { f(k, k*setPiece, min(len(b), (k+1)*setPiece)) })
+}
+
+// members lists those of the set's members that lie in the words [lo, hi), in order.
+func (b bitset) members(lo, hi int) []uint32 {
 	var out []uint32
-	for i, w := range b {
-		for ; w != 0; w &= w - 1 {
+	for i := lo; i < hi; i++ {
+		for w := b[i]; w != 0; w &= w - 1 {
 			out = append(out, uint32(i)<<5+uint32(bits.TrailingZeros32(w)))
 		}
 	}
@@ -120,6 +147,7 @@ type trail struct {
 func (t *trail) begin(n uint32) {
 	if t.bitset == nil {
 		t.bitset = newBitset(n)
+		clear(t.bitset) // written before it is read, so that the system maps it once
 	}
 	for _, w := range t.words {
 		t.bitset[w] = 0

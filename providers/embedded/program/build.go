@@ -86,8 +86,9 @@ func (r *recovery) build() (*Program, error) {
 // dedupe leaves every block to one function: of several that reach it, the
 // one whose entry is next below it.
 func (r *recovery) dedupe() {
-	seen, twice := newBitset(r.sp.size), false
-	dup := newBitset(r.sp.size)
+	seen, dup, twice := r.borrow(), r.borrow(), false
+	defer r.giveBack(seen)
+	defer r.giveBack(dup)
 	for _, f := range r.funcs {
 		for i := range f.blocks {
 			if o := f.blocks[i].start; seen.has(o) {

@@ -27,6 +27,7 @@ func (r *recovery) mergeParts() (bool, error) {
 		return false, nil
 	}
 	may := r.mayBeParts()
+	defer r.giveBack(may)
 	left := make([][]incoming, r.shards(len(r.funcs)))
 	err := r.eachShard(len(r.funcs), func(_, s, lo, hi int) {
 		for _, f := range r.funcs[lo:hi] {
@@ -70,12 +71,13 @@ func (r *recovery) mergeParts() (bool, error) {
 			merges = append(merges, merge{c, p})
 		}
 	}
-	merged := newBitset(r.sp.size)
+	merged := r.borrow()
+	defer r.giveBack(merged)
 	for _, m := range merges {
 		merged.set(m.part)
 	}
 	// parts nothing jumps to: their own jumps back name the parent
-	for _, o := range may.members() {
+	for _, o := range may.members(0, len(may)) {
 		f := r.byEntry[o]
 		if _, orphan := r.parts[o]; !orphan {
 			continue
@@ -137,6 +139,7 @@ func (r *recovery) mergeParts() (bool, error) {
 
 // mayBeParts is the set of starts that may be parts: those that are known to be,
 // and those only unwind data names, that nothing calls and no pointer leads to.
+// The caller gives it back.
 func (r *recovery) mayBeParts() bitset {
 	r.countCalls()
 	if r.pointed == nil {
@@ -145,7 +148,7 @@ func (r *recovery) mayBeParts() bitset {
 			r.pointed.set(p.to)
 		}
 	}
-	may := newBitset(r.sp.size + regionGuard)
+	may := r.borrow()
 	_ = r.eachShard(len(r.funcs), func(_, _, lo, hi int) {
 		for _, f := range r.funcs[lo:hi] {
 			if o := f.entry; f.why.ev == ByUnwind && !r.vouched.has(o) && !r.called.has(o) && !r.pointed.has(o) && !r.stubs.has(o) {
@@ -297,7 +300,8 @@ func (r *recovery) partsBeside(c uint32) (before, behind bool) {
 // that never return and have no frame to set up: parts whose parents no longer
 // jump to them.
 func (r *recovery) orphanParts(may bitset, ins []incoming) {
-	reached := newBitset(r.sp.size)
+	reached := r.borrow()
+	defer r.giveBack(reached)
 	for _, x := range ins {
 		reached.set(x.to)
 	}
@@ -312,7 +316,7 @@ func (r *recovery) orphanParts(may bitset, ins []incoming) {
 			r.parts[o] = none
 		}
 	}
-	listed := may.members()
+	listed := may.members(0, len(may))
 	for _, o := range listed { // a part makes parts of its neighbours on either side
 		judge(r.byEntry[o])
 	}

@@ -141,7 +141,8 @@ func (r *recovery) addPointers() (bool, error) {
 	if inner := r.startupInner(); len(inner) > 0 {
 		return true, r.d.run(r.ctx, r.workers, inner)
 	}
-	labels := newBitset(r.sp.size)
+	labels := r.borrow()
+	defer r.giveBack(labels)
 	for _, t := range r.tables {
 		for _, o := range t.targets {
 			labels.set(o)

@@ -31,8 +31,7 @@ func (r *recovery) splitJumps() (bool, error) {
 		r.splitSets = append(r.splitSets, newBitset(r.sp.size+regionGuard))
 	}
 	once, twice := r.splitSets[0], r.splitSets[1]
-	clear(once)
-	clear(twice)
+	_ = r.eachPiece(once, func(_, lo, hi int) { clear(once[lo:hi]); clear(twice[lo:hi]) })
 	err := each(r.ctx, r.workers, len(open), 64, func(_, i int) {
 		for _, b := range open[i].blocks {
 			if !once.claim(b.start) {
@@ -47,11 +46,18 @@ func (r *recovery) splitJumps() (bool, error) {
 		r.shared = newBitset(r.sp.size + regionGuard)
 	}
 	changed := r.shared // whether places are shared, since the last time
-	for i := range changed {
-		changed[i] ^= twice[i]
+	parts := make([][]uint32, pieces(changed))
+	err = r.eachPiece(changed, func(k, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			changed[i] ^= twice[i]
+		}
+		parts[k] = changed.members(lo, hi)
+	})
+	if err != nil {
+		return false, err
 	}
 	r.shared, r.splitSets[1] = twice, changed
-	listed := changed.members()
+	listed := slices.Concat(parts...)
 	align := r.usualAlignment()
 	got := make([][]jumpSplit, len(open))
 	err = each(r.ctx, r.workers, len(open), 8, func(_, i int) {

@@ -90,6 +90,7 @@ type recovery struct {
 	pointed     bitset          // where they lead; nil until asked for
 	shared      bitset          // block starts of several functions, when tail calls were last looked for
 	splitSets   []bitset        // room for the next ones
+	spare       []bitset        // empty, for rounds to borrow
 	taken       []pointer       // code addresses taken by code, outside stated extents
 	readAt      bitset          // code bytes that code reads as data
 	rejected    map[uint32]bool // starts judged and refused
@@ -505,7 +506,12 @@ func (r *recovery) callees(walked []*fn) []uint32 {
 
 // run is the whole loop.
 func (r *recovery) run() error {
-	if err := r.d.run(r.ctx, r.workers, r.seed()); err != nil {
+	var leaders []uint32
+	err := together(r.workers, func() { leaders = r.seed() }, func() { r.dataPointers() })
+	if err != nil {
+		return err
+	}
+	if err := r.d.run(r.ctx, r.workers, leaders); err != nil {
 		return err
 	}
 	stages := []func() (bool, error){r.resolveTables, r.endingCalls, r.mergeParts, r.demote, r.splitJumps, r.addPointers, r.fillGaps, r.fillHoles}

@@ -84,12 +84,9 @@ func (r *recovery) findStrings(p *Program, targets []uint64) error {
 	if err != nil {
 		return err
 	}
-	for _, f := range found {
-		if len(p.Strings)+len(f) > maxStrings {
-			f = f[:maxStrings-len(p.Strings)]
-			r.note("more strings than are kept were found")
-		}
-		p.Strings = append(p.Strings, f...)
+	if p.Strings = slices.Concat(found...); len(p.Strings) > maxStrings {
+		p.Strings = p.Strings[:maxStrings]
+		r.note("more strings than are kept were found")
 	}
 	slices.SortStableFunc(p.Strings, func(a, b String) int { return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.Len, b.Len)) })
 	p.Strings = slices.CompactFunc(p.Strings, func(a, b String) bool { return a.Addr == b.Addr })

@@ -94,6 +94,13 @@ func (w *writer) semantics(s *semantics) {
 	}
 	if len(s.Goals) == 0 {
 		w.tree(s)
+		var flags []string
+		for _, limit := range s.Coverage.LimitsReached {
+			flags = append(flags, "--limits-"+strings.ReplaceAll(limit, "_", "-"))
+		}
+		if len(flags) > 0 {
+			w.faint("not all that can be reached was; a larger " + strings.Join(flags, " or ") + " goes further")
+		}
 	}
 	var rows [][]string
 	for _, u := range s.Unknowns {

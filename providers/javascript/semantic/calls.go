@@ -113,7 +113,33 @@ func (e *extractor) call(r parse.Ref) int32 {
 	}
 	e.callee(callee, n, target)
 	e.arguments(r, n, m, target)
+	e.pipes(callee)
 	return n
+}
+
+// pipes relates a stream to the one that it is piped into: what the one gives, the other
+// takes.
+func (e *extractor) pipes(callee parse.Ref) {
+	if e.Kind(callee) != parse.Dot {
+		return
+	}
+	switch e.NameOf(e.Kid(callee, 1)) {
+	case "pipe", "pipeTo", "pipeThrough":
+	default:
+		return
+	}
+	into := none
+	switch to := e.Next(callee); e.Kind(to) {
+	case parse.Ident:
+		into = e.binding(e.Scopes.Of[to])
+	case parse.Dot, parse.Index:
+		into = e.slot(to)
+	case parse.Call, parse.New:
+		into = e.call(to)
+	}
+	if into != none {
+		e.flow(e.First(callee), into, Uses, maxSteps)
+	}
 }
 
 // callee relates a call to the value that it calls: a variable, a property of one,

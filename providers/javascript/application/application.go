@@ -273,6 +273,7 @@ func (a *analysis) each(do func(i int) error) error {
 	var wg sync.WaitGroup
 	var once sync.Once
 	var failure error
+	broken := false
 	for worker := range a.busy.len() {
 		wg.Go(func() {
 			for {
@@ -280,21 +281,36 @@ func (a *analysis) each(do func(i int) error) error {
 				if !ok {
 					return
 				}
-				a.busy.take()
-				err := do(i)
-				a.busy.giveUp()
+				err, panicked := a.fenced(do, i)
 				end(i)
-				if err != nil {
-					once.Do(func() { failure = err })
+				if err != nil || panicked {
+					once.Do(func() { failure, broken = err, panicked })
 				}
 			}
 		})
 	}
 	wg.Wait()
+	if broken {
+		panic(failure)
+	}
 	if err := a.ctx.Err(); err != nil {
 		return err
 	}
 	return failure
+}
+
+// fenced does work for a file with a processor.
+func (a *analysis) fenced(do func(i int) error, i int) (err error, panicked bool) {
+	a.busy.take()
+	defer a.busy.giveUp()
+	var failed error
+	defer func() {
+		if failed != nil {
+			err, panicked = failed, true
+		}
+	}()
+	defer fence(&failed)
+	return do(i), false
 }
 
 // largestFirst are the files, so that the last ones to be done are short.

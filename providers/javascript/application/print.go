@@ -11,6 +11,9 @@ import (
 func (u *unit) printParts(p *bundle.File, roles map[scope.BindingID]bundle.Role) {
 	sets := make([]fingerprint.Set, len(u.parts))
 	for i := range p.Nodes {
+		if i%parse.Stride == 0 && p.Stopped() {
+			return
+		}
 		r := parse.Ref(i)
 		switch p.Nodes[i].Kind {
 		case parse.Name, parse.String, parse.Chunk, parse.Regex, parse.Ident:

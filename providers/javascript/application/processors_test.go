@@ -1,8 +1,12 @@
 package application
 
 import (
+	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
+
+	"rea/providers/javascript/tree"
 )
 
 // Computations that wait for each other get along with one processor, and never are
@@ -41,4 +45,34 @@ func TestProcessors(t *testing.T) {
 			t.Errorf("with %d: %d, %d at once, %d left", n, sum, most.Load(), len(p))
 		}
 	}
+}
+
+// A panic of a computation comes to who waits for it, and no processor is lost.
+func TestProcessors_panic(t *testing.T) {
+	p := make(processors, 1)
+	p.take()
+	wait := begin(p, func() int { panic("deep inside") })
+	func() {
+		defer func() {
+			if r := recover(); r == nil || !strings.Contains(fmt.Sprint(r), "deep inside") {
+				t.Errorf("what was waited for panics with %v", r)
+			}
+		}()
+		wait()
+	}()
+	if len(p) != 1 {
+		t.Error("who waits has no processor")
+	}
+	a := &analysis{ctx: t.Context(), tree: &tree.Tree{Files: make([]tree.File, 5)}, busy: make(processors, 2)}
+	defer func() {
+		if r := recover(); r == nil || len(a.busy) != 0 {
+			t.Errorf("a file panics with %v, %d processors are taken", r, len(a.busy))
+		}
+	}()
+	a.each(func(i int) error {
+		if i == 3 {
+			panic("third")
+		}
+		return nil
+	})
 }

@@ -27,12 +27,15 @@ func (a *analysis) joinSemantics() error {
 			ModuleAt: func(at uint32) int { return 1 + u.nest.Innermost(at) },
 		})
 	}
-	s.join = semantic.NewJoin(s.parts, s.target)
+	s.join = semantic.NewJoin(a.ctx, s.parts, s.target)
 	for _, step := range []func(){s.messages, s.bridges, s.routes, s.programs, s.join.Pairs} {
 		if err := a.ctx.Err(); err != nil {
 			return err
 		}
 		step()
+	}
+	if err := a.ctx.Err(); err != nil {
+		return err
 	}
 	g := s.join.Finish()
 	g.Application = a.application.GraphID
@@ -42,6 +45,9 @@ func (a *analysis) joinSemantics() error {
 		}
 	}
 	s.parts, s.join = nil, nil
+	if err := a.ctx.Err(); err != nil {
+		return err
+	}
 	a.semantics = g.Encode()
 	return a.ctx.Err()
 }

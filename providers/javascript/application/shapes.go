@@ -20,6 +20,9 @@ const (
 func (u *unit) readShapes(p *bundle.File) {
 	r := &shape.Reader{File: p}
 	for i := range u.parts {
+		if p.Stopped() {
+			return
+		}
 		part := &u.parts[i]
 		if part.bundle >= 0 && u.bundles[part.bundle].Modules[part.module].Eval != 0 {
 			continue // its tree is another

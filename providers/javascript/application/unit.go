@@ -99,11 +99,14 @@ func readUnit(ctx context.Context, busy processors, code, digest string, isModul
 	if err != nil {
 		return nil, err
 	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	u.graph = drawn.Finish() // when nothing holds the tree, which is many times larger
 	return u, ctx.Err()
 }
 
-func newUnit(ctx context.Context, busy processors, code, digest string, isModule bool, mapOf func(address string) *sourcemap.Map) (u *unit, drawn *semantic.Draft, err error) {
+func newUnit(ctx context.Context, busy processors, code, digest string, isModule bool, mapOf func(address string) *sourcemap.Map) (_ *unit, drawn *semantic.Draft, err error) {
 	file, err := parse.Parse(ctx, code, parse.Options{Module: isModule})
 	if err != nil {
 		return nil, nil, err
@@ -116,11 +119,14 @@ func newUnit(ctx context.Context, busy processors, code, digest string, isModule
 	functions := begin(busy, func() semantic.Prints { return semantic.NewPrints(file, table) })
 	p := &bundle.File{File: file, Scopes: table, Names: symbol.New(file, table)}
 	p.Parents = parents()
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
 	packed := bundle.Detect(p)
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
-	u = &unit{module: file.Module, errors: file.Errors, failed: file.Failed, lines: newLines(code)}
+	u := &unit{module: file.Module, errors: file.Errors, failed: file.Failed, lines: newLines(code)}
 	u.mapAddress = sourcemap.Declared(code)
 	if m := mapOf(u.mapAddress); m != nil {
 		u.mapped(p, packed, m)
@@ -137,6 +143,9 @@ func newUnit(ctx context.Context, busy processors, code, digest string, isModule
 	flows := begin(busy, func() *semantic.Draft { return semantic.Extract(inside, u.spans[1:], packed.Roles, functions) })
 	defer func() { drawn = flows() }()
 	found := extract(p, packed.Roles, u.wrapped(p))
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
 	if err := u.readEvals(ctx, p, found); err != nil {
 		return nil, nil, err
 	}

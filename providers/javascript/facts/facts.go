@@ -148,6 +148,9 @@ type Found struct {
 func Extract(p *Program) *Found {
 	e := &extractor{Program: p, f: p.File, parents: p.Parents}
 	for i := range e.f.Nodes {
+		if i%parse.Stride == 0 && e.f.Stopped() {
+			return &e.out
+		}
 		e.node(parse.Ref(i), &e.f.Nodes[i])
 	}
 	e.link()

@@ -306,6 +306,8 @@ type Normalizer struct {
 	spoken  []bool     // scopes whose names code may speak of, by index; nil for none
 	private privateNames
 	labels  []string // around the statement
+	steps   int
+	stopped bool
 }
 
 // NewNormalizer makes the normalizer of a file.
@@ -377,6 +379,12 @@ const keptFlags = parse.Async | parse.Generator | parse.Computed | parse.Static 
 	parse.Optional | parse.Prefix | parse.Delegate | parse.IsAccessor
 
 func (w *Normalizer) node(r parse.Ref, depth int) {
+	if w.steps++; w.steps%parse.Stride == 0 {
+		w.stopped = w.stopped || w.f.Stopped()
+	}
+	if w.stopped {
+		return
+	}
 	n := w.f.At(r)
 	w.put(byte(n.Kind), uint32(n.Op)<<16|uint32(n.Flags&keptFlags))
 	switch n.Kind {

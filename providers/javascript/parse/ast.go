@@ -203,7 +203,24 @@ type File struct {
 	Errors   []Error  // at most MaxErrors
 	Module   bool     // has import or export, or import.meta or await outside of functions
 	Failed   int      // errors, those that Errors does not hold included
+
+	done <-chan struct{} // closed when nobody wants to know any more; nil for never
 }
+
+// Stopped reports that the context with which the file was parsed has ended. Whoever
+// walks through a file gives up then, at the latest with the next function or the next
+// [Stride] nodes; what it gives is of no use.
+func (f *File) Stopped() bool {
+	select {
+	case <-f.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// Stride is after how many nodes a walk looks whether it was stopped.
+const Stride = 1 << 13
 
 // At is the node at r.
 func (f *File) At(r Ref) *Node { return &f.Nodes[r] }

@@ -28,7 +28,7 @@ type Options struct {
 func Parse(ctx context.Context, src string, opts Options) (*File, error) {
 	p := &parser{
 		ctx:   ctx,
-		f:     &File{Src: src, Module: opts.Module},
+		f:     &File{Src: src, Module: opts.Module, done: ctx.Done()},
 		atoms: make(map[string]Atom, 256+len(src)/400),
 	}
 	p.f.Nodes = make([]Node, 1, 64+expected(src))

@@ -156,6 +156,8 @@ func Resolve(f *parse.File) *Table {
 	w.kids(f.Root)
 	w.close()
 	w.declarations = nil
-	settle(f, w.t, w.slot)
+	if !w.stopped {
+		settle(f, w.t, w.slot)
+	}
 	return w.t
 }

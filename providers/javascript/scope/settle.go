@@ -25,6 +25,9 @@ func settle(f *parse.File, t *Table, visible []BindingID) {
 	s.enter(0)
 	var down []ID
 	for i := range t.References[1:] {
+		if i%parse.Stride == 0 && f.Stopped() {
+			return
+		}
 		ref := &t.References[1+i]
 		at := f.At(ref.Node)
 		scope := ref.Scope()

@@ -11,6 +11,8 @@ type declaration struct {
 }
 
 type walker struct {
+	steps        int
+	stopped      bool
 	f            *parse.File
 	t            *Table
 	declarations []declaration
@@ -109,6 +111,12 @@ func (w *walker) siblings(k parse.Ref) {
 
 func (w *walker) visit(r parse.Ref) {
 	f := w.f
+	if w.steps++; w.steps%parse.Stride == 0 {
+		w.stopped = w.stopped || f.Stopped()
+	}
+	if w.stopped {
+		return
+	}
 	n := &f.Nodes[r]
 	switch n.Kind {
 	case parse.Ident:

@@ -39,6 +39,9 @@ type extractor struct {
 
 	function parse.Ref // innermost, 0 in the file itself
 	owner    parse.Ref // class or function that this means
+
+	steps   int
+	stopped bool
 }
 
 // none is the node of what has none.
@@ -105,6 +108,9 @@ func (e *extractor) span(r parse.Ref) parse.Span {
 // them wherever they stand.
 func (e *extractor) declareFunctions() {
 	for i := range e.Nodes {
+		if i%parse.Stride == 0 && e.Stopped() {
+			return
+		}
 		r := parse.Ref(i)
 		switch n := &e.Nodes[i]; {
 		case n.Kind.IsFunction():
@@ -421,6 +427,12 @@ func (e *extractor) kids(r parse.Ref) {
 }
 
 func (e *extractor) visit(r parse.Ref) {
+	if e.steps++; e.steps%parse.Stride == 0 {
+		e.stopped = e.stopped || e.Stopped()
+	}
+	if e.stopped {
+		return
+	}
 	n := e.At(r)
 	switch n.Kind {
 	case parse.Func, parse.FuncDecl, parse.Arrow:
@@ -645,6 +657,9 @@ func (e *extractor) captures() {
 		}
 	}
 	for i := 1; i < len(e.Scopes.References); i++ {
+		if i%parse.Stride == 0 && e.Stopped() {
+			return
+		}
 		ref := &e.Scopes.References[i]
 		b := ref.Binding
 		if b == 0 {

@@ -2,6 +2,7 @@ package semantic
 
 import (
 	"cmp"
+	"context"
 	"encoding/hex"
 	"slices"
 	"strings"
@@ -44,18 +45,16 @@ type Join struct {
 	args    map[int32][]int32
 }
 
-// NewJoin makes one graph of parts: exports are related to what imports them, and
-// calls of imported functions to those.
-func NewJoin(parts []Part, resolve Resolver) *Join {
+// NewJoin makes one graph of parts, unless ctx ends before it is done: exports are
+// related to what imports them, and calls of imported functions to those.
+func NewJoin(ctx context.Context, parts []Part, resolve Resolver) *Join {
 	j := &Join{Graph: &Graph{}, parts: parts, resolve: resolve, found: map[wanted]int32{}, params: map[int32][]int32{}, args: map[int32][]int32{}}
-	j.collect()
-	j.names()
-	j.imports()
-	j.settle()
-	j.calls()
-	j.settle()
-	j.instances()
-	j.settle()
+	for _, step := range []func(){j.collect, j.names, j.imports, j.settle, j.calls, j.settle, j.instances, j.settle} {
+		if ctx.Err() != nil {
+			break
+		}
+		step()
+	}
 	return j
 }
 

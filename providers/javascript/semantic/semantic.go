@@ -325,6 +325,9 @@ func NewPrints(file *parse.File, scopes *scope.Table) Prints {
 	var prints Prints
 	for i := range file.Nodes {
 		if file.Nodes[i].Kind.IsFunction() {
+			if file.Stopped() {
+				break
+			}
 			prints = append(prints, normal.Function(parse.Ref(i)))
 		}
 	}
@@ -335,6 +338,9 @@ func NewPrints(file *parse.File, scopes *scope.Table) Prints {
 func (e *extractor) takePrints(prints Prints) {
 	e.unit.Functions = make([]int32, 0, len(prints))
 	e.unit.Prints = prints[:0]
+	if e.Stopped() { // there may be too few
+		return
+	}
 	for i := range e.Nodes {
 		if !e.Nodes[i].Kind.IsFunction() {
 			continue

@@ -82,6 +82,9 @@ func (n *Namer) Fork() *Namer {
 func (n *Namer) collect() {
 	f := n.f
 	for i := range f.Nodes {
+		if i%parse.Stride == 0 && f.Stopped() {
+			return
+		}
 		node := &f.Nodes[i]
 		switch node.Kind {
 		case parse.Declarator:
@@ -200,7 +203,15 @@ func (n *Namer) path(r parse.Ref, hops int) string {
 		if !ok {
 			return ""
 		}
-		return n.member(n.path(node.First(), hops-1), name)
+		if object := n.path(node.First(), hops-1); object != Unknown {
+			return n.member(object, name)
+		}
+		if value := n.property(node.First(), name, hops-1); value != 0 { // of {a: b}
+			if held := n.path(value, hops-1); held != "" && !strings.HasPrefix(held, Unknown) {
+				return held
+			}
+		}
+		return n.member(Unknown, name)
 	case parse.Call:
 		if module, ok := n.required(r); ok {
 			return module

@@ -110,6 +110,10 @@ var V = [a, b_ns, l];
 		{"webpack_joined_without_runtime", "/******/ (() => { // webpackBootstrap\n\n;// ./src/a.js\nconst a = 1;\n;// ./src/b.js\nconsole.log(a);\n\n/******/ })()\n;", []string{
 			"webpack entry#./src/a.js ./src/a.js region", "webpack entry#./src/b.js ./src/b.js region loads entry#./src/a.js",
 		}},
+		{"turbopack_joined", `(globalThis.TURBOPACK||(globalThis.TURBOPACK=[])).push([1,12,(e,t,r)=>{e.s(["a",()=>x],34),e.i(34);var x=e.i(56);e.s([],12)}]);`, []string{"turbopack 12 - wrapped loads 34 loads 56"}},
+		{"turbopack_runtime", `(globalThis.TURBOPACK||(globalThis.TURBOPACK=[])).push([1,{otherChunks:["a.js"],runtimeModuleIds:[12]}]),(()=>{})();`, []string{"turbopack starts 12"}},
+		{"turbopack_start", `var R=require("../chunks/ssr/[turbopack]_runtime.js")("server/app/page.js");R.c("server/chunks/a.js");R.m(12);module.exports=R.m(12).exports`, []string{"turbopack starts 12"}},
+		{"webpack_runtime", `(()=>{var e={},t={};function r(n){var o=t[n];if(o)return o.exports;var a=t[n]={exports:{}};e[n](a,a.exports,r);return a.exports}r.m=e,(()=>{var n={68:0};r.f={};r.f.j=(e,t)=>{n[e]=t}})()})()`, nil},
 		{"no_bundle", `var handlers = {open: function () {}, close: function () {}}; handlers[x](y); define(function () {}); push([[1], {a: 1}]);`, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

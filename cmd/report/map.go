@@ -282,6 +282,9 @@ func (m *mapWriter) messages() {
 			}
 			edges = reaching
 			from, to := few(m.usersBy(edges, registry.sent), 2), few(m.usersBy(edges, model.ApplicationRelationHandles), 2)
+			if n := property(m.node(i).Properties, "dynamic_handlers"); pairing == "unpaired" && n != "" {
+				pairing += " or dynamic"
+			}
 			var removed []string
 			for _, e := range edges {
 				if places := property(m.node(int(m.edge(e).From)).Properties, "removed_at"); places != "" && !slices.Contains(removed, places) {

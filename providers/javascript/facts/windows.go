@@ -466,6 +466,7 @@ func (e *extractor) page(r parse.Ref, c *call) {
 
 // link tells of pages into which window they are loaded, where one alone is meant.
 func (e *extractor) link() {
+	e.preferred()
 	if len(e.shows) == 0 || len(e.opened) == 0 {
 		return
 	}

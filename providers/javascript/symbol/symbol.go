@@ -203,7 +203,8 @@ func (n *Namer) path(r parse.Ref, hops int) string {
 		if !ok {
 			return ""
 		}
-		if object := n.path(node.First(), hops-1); object != Unknown {
+		object := n.path(node.First(), hops-1)
+		if !strings.HasPrefix(object, Unknown) {
 			return n.member(object, name)
 		}
 		if value := n.property(node.First(), name, hops-1); value != 0 { // of {a: b}
@@ -211,7 +212,7 @@ func (n *Namer) path(r parse.Ref, hops int) string {
 				return held
 			}
 		}
-		return n.member(Unknown, name)
+		return n.member(object, name)
 	case parse.Call:
 		if module, ok := n.required(r); ok {
 			return module

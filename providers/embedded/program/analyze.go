@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 
 	"rea/providers/embedded/isa"
 	"rea/providers/format/object"
@@ -73,7 +74,7 @@ func newRecovery(ctx context.Context, im *object.Image, dec isa.Decoder, opt Opt
 	r.vouched, r.met, r.stubs, r.goTable, r.called, r.small = newBitset(n), newBitset(n), newBitset(n), newBitset(n), newBitset(n), newBitset(n)
 	r.budget.limit = shareFactor*int64(r.sp.size) + shareSlack
 	r.walkers, r.finders, r.scanners = make([]walker, r.workers), make([]tableFinder, r.workers), make([]refScanner, r.workers)
-	r.deferReturn = none
+	r.deferReturn, r.resumeStub = none, none
 	r.seedData()
 	for _, x := range im.Relocations {
 		if x.HasTarget {
@@ -93,6 +94,11 @@ func newRecovery(ctx context.Context, im *object.Image, dec isa.Decoder, opt Opt
 	r.counted = im.GoVersion != ""
 	r.frames = slices.ContainsFunc(im.Hints, func(h object.FunctionHint) bool { return h.Source == object.FromEHFrame })
 	r.indexStubs()
+	for _, s := range r.stubIndex {
+		if strings.TrimLeft(r.im.Imports[s.imp].Name, "_") == "Unwind_Resume" {
+			r.resumeStub = r.sp.off(s.addr)
+		}
+	}
 	for i := range im.Segments {
 		s := &im.Segments[i]
 		if r.highMapped == 0 || s.Addr < r.lowMapped {

@@ -91,9 +91,9 @@ func (r *recovery) emitBlocks(o *output, s *emitting, starts bitset, f *fn, fx u
 			c := &f.blocks[k]
 			for _, e := range s.graph.of(k) {
 				switch {
-				case more && e.kind == EdgeNotTaken:
+				case more && (e.kind == EdgeNotTaken || e.kind == EdgeFall || e.kind == EdgeLandingPad && !r.mayThrow(c.last)):
 					continue
-				case k > i && e.kind == EdgeJump:
+				case k > i && e.kind == EdgeJump && r.d.kind(f.blocks[k-1].last) == kindCond:
 					e.kind = EdgeNotTaken
 				}
 				o.edges = append(o.edges, Edge{r.sp.addr(real[e.to]), e.kind})
@@ -114,25 +114,26 @@ func (r *recovery) isHole(f *fn, o uint32) bool {
 	return ok
 }
 
-// joins says whether block i goes on with the one before: dead code behind a
-// call that was found not to return, a lone jump inside f behind a conditional
-// one, or the second half of a floating-point test: a jump on the parity flag.
+// joins says whether block i goes on with the one before: what is behind a call
+// that cannot throw, dead code behind one that was found not to return, a lone jump inside f behind a conditional
+// one or behind a call that may throw, or the second half of a floating-point test: a jump on the parity flag.
 func (r *recovery) joins(f *fn, i int) bool {
 	b, prev := &f.blocks[i], &f.blocks[i-1]
 	if prev.end != b.start {
 		return false
 	}
-	if k := r.d.kind(prev.last); (k == kindCall || k == kindIndCall) && r.isHole(f, b.start) {
+	call := r.d.kind(prev.last) == kindCall || r.d.kind(prev.last) == kindIndCall
+	if call && (r.isHole(f, b.start) || r.throws(prev.last) && !r.mayThrow(prev.last)) {
 		return true
 	}
-	if r.d.kind(prev.last) != kindCond || b.start != b.last {
+	if !call && (r.d.kind(prev.last) != kindCond || b.start != b.last) {
 		return false
 	}
 	switch r.d.kind(b.last) {
 	case kindJump:
-		return r.d.target(b.last) != none && f.blockStart(r.d.target(b.last)) >= 0
+		return r.d.target(b.last) != none && f.blockStart(r.d.target(b.last)) >= 0 && (!call || r.keepsResult(b))
 	case kindCond:
-		if r.im.Arch == object.ARM64 {
+		if call || r.im.Arch == object.ARM64 {
 			return false
 		}
 		var in isa.Inst
@@ -140,6 +141,24 @@ func (r *recovery) joins(f *fn, i int) bool {
 		return in.Cond == 10 || in.Cond == 11
 	}
 	return false
+}
+
+// keepsResult says whether b, behind a call, only puts what the call returned
+// into the frame before it jumps, as code does that is not optimized.
+func (r *recovery) keepsResult(b *block) bool {
+	results := uint64(1<<0 | 1<<2) // rax, rdx
+	if r.im.Arch == object.ARM64 {
+		results = 1<<0 | 1<<1
+	}
+	_, fp, _ := stackRegs(r.im.Arch)
+	var in isa.Inst
+	for a, n := b.start, 0; a != b.last; a, n = a+uint32(in.Len), n+1 {
+		r.decode(a, &in)
+		if in.Class != isa.Store || !in.HasMem || in.Mem.Base != fp || in.Src >= 64 || results&(1<<in.Src) == 0 || n == 2 {
+			return false
+		}
+	}
+	return true
 }
 
 // pastPadding is the start of block i behind alignment nops that only the

@@ -359,42 +359,39 @@ func (r *recovery) tiled(a, hi uint32, owned bitset) bool {
 	return true
 }
 
-// nearAlignment is the alignment of the well-founded starts around a, when
-// there are enough of them, or else align: objects of one program are compiled
-// with different options.
+// nearAlignment is the alignment of the well-founded starts around a, when it
+// differs from align: objects of one program are compiled with different options.
 func (r *recovery) nearAlignment(a, align uint32) uint32 {
 	g, at := r.sp.at(a), r.sp.addr(a)
 	k, _ := slices.BinarySearchFunc(r.funcs, a, func(f *fn, o uint32) int { return cmp.Compare(f.entry, o) })
-	n, by16, by4 := 0, 0, 0
-	look := func(f *fn) bool {
-		if f.entry < g.base || f.entry >= g.end() || max(f.entry, a)-min(f.entry, a) > nearBytes {
-			return false
+	n, by16, less := 0, 0, 0 // less aligned, of the nearest two on either side
+	for _, step := range [...]int{-1, 1} {
+		i, seen := k, 0
+		if step < 0 {
+			i--
 		}
-		if f.why.ev > ByCall || r.stubs.has(f.entry) {
-			return true
+		for looked := 0; i >= 0 && i < len(r.funcs) && looked < nearStarts; i, looked = i+step, looked+1 {
+			f := r.funcs[i]
+			if f.entry < g.base || f.entry >= g.end() || max(f.entry, a)-min(f.entry, a) > nearBytes {
+				break
+			}
+			if f.why.ev > ByCall || r.stubs.has(f.entry) {
+				continue
+			}
+			x := r.sp.addr(f.entry)
+			if n++; x%16 == 0 {
+				by16++
+			}
+			if seen++; seen <= 2 && x%uint64(align) != 0 {
+				less++
+			}
 		}
-		n++
-		switch x := r.sp.addr(f.entry); {
-		case x%16 == 0:
-			by16, by4 = by16+1, by4+1
-		case x%4 == 0:
-			by4++
-		}
-		return true
-	}
-	for i := k - 1; i >= 0 && k-i <= nearStarts && look(r.funcs[i]); i-- {
-	}
-	for i := k; i < len(r.funcs) && i-k < nearStarts && look(r.funcs[i]); i++ {
 	}
 	switch {
-	case n < nearEnough:
-		return align
-	case by16 == n && at%16 == 0:
+	case n >= nearEnough && by16 == n && at%16 == 0:
 		return 16
-	case 2*by4 <= n:
+	case less >= 2:
 		return uint32(r.dec.Align())
-	case 2*by16 <= n:
-		return min(align, 4)
 	}
 	return align
 }

@@ -60,6 +60,7 @@ type recovery struct {
 	alts    map[uint32]bool   // called addresses inside another function's extent
 
 	callSites   []extent // owner is the landing pad
+	resumeStub  uint32   // the stub of what goes on unwinding, or none
 	noRet       bitset
 	goTable     bitset          // functions of Go's table
 	resumed     map[uint32]bool // functions that return by way of a scheduler

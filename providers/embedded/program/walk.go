@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"rea/providers/embedded/isa"
+	"rea/providers/format/object"
 )
 
 // Ownership: the blocks of a function are what its entry reaches without
@@ -249,6 +250,7 @@ func (r *recovery) walkFrom(w *walker, f *fn, off uint32) {
 		}
 		w.visited.add(off)
 		f.cost++
+		before := prev
 		prev = off
 		if d.kind(off) != kindNop {
 			prevCall = false
@@ -268,6 +270,9 @@ func (r *recovery) walkFrom(w *walker, f *fn, off uint32) {
 			t := d.target(off)
 			w.calls = append(w.calls, flow{off, t})
 			if t != none && r.noRet.has(t) || r.noRetSite[off] {
+				if before != off && r.resumeStub == t && r.reloads(before) {
+					w.leaders = append(w.leaders, before)
+				}
 				return
 			}
 			prevCall, lastCall = true, off
@@ -369,6 +374,16 @@ func (r *recovery) stops(off uint32) bool {
 
 // throws says whether the call at off continues at a landing pad when it throws.
 func (r *recovery) throws(off uint32) bool { return r.padOf(off) != none }
+
+// reloads says whether the instruction at off loads the first argument from the
+// frame: before a call that goes on unwinding it begins the block that all
+// landing pads of a function share where nothing is optimized.
+func (r *recovery) reloads(off uint32) bool {
+	var in isa.Inst
+	r.decode(off, &in)
+	_, fp, _ := stackRegs(r.im.Arch)
+	return r.im.Arch == object.X86_64 && in.Class == isa.Load && in.Dst == 7 && in.Mem.Base == fp && in.Mem.Index == isa.NoReg
+}
 
 // padOf returns the landing pad of the call at off, or none.
 func (r *recovery) padOf(off uint32) uint32 {

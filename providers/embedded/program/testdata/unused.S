@@ -18,8 +18,10 @@
 	call	used\n
 	.endr
 	.irp n, 0, 2, 4, 6
-	call	loose\n
 	call	raising\n
+	.endr
+	.irp n, 0, 1, 3, 6
+	call	loose\n
 	.endr
 	mov	$60, %eax
 	syscall

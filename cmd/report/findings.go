@@ -17,6 +17,7 @@ var texts = map[string]func(w *writer, result json.RawMessage) error{
 	"compare_application_versions":     set((*writer).versions),
 	"compare_source_to_bundle":         set((*writer).sources),
 	"compare_javascript_export_shapes": set((*writer).exports),
+	"import_reference_source":          set((*writer).reference),
 }
 
 func set[T any](write func(w *writer, result *T)) func(*writer, json.RawMessage) error {

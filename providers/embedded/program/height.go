@@ -58,6 +58,10 @@ func stackRegs(a object.Arch) (sp, fp isa.Reg, word int64) {
 // stepHeight applies one instruction.
 func stepHeight(arch object.Arch, h *height, in *isa.Inst) {
 	sp, fp, word := stackRegs(arch)
+	if asksPC(arch, in) {
+		h.move(-word)
+		return
+	}
 	if in.Writes&(1<<sp|1<<fp) == 0 {
 		return
 	}

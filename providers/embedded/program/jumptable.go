@@ -47,15 +47,19 @@ type table struct {
 	most      int  // entries that an index of its width reaches; 0: any
 	complete  bool // every entry was valid
 	targets   []uint32
-	once      []uint32 // the targets, those of also too, sorted, each once
+	once      []uint32 // the targets, those of also too, sorted, each once, without
+	void      uint32   // the end of the function, where entries lead that nothing reads
 	also      []*table // other tables that the same jump reads
 }
 
 // shape is a recognized table access whose length is not yet known.
 type shape struct {
 	t     table
-	index lin  // of the (first-level) table
-	weak  bool // bounded by a signed comparison only, which says nothing of what is below,
+	index lin // of the (first-level) table
+	// anchor is where the code says that the table is; addr is before or behind
+	// it where a number was taken off the index, or added to it
+	anchor uint64
+	weak   bool // bounded by a signed comparison only, which says nothing of what is below,
 	// or masked: by a mask or a shift only, where a comparison before may say more
 	masked bool
 }
@@ -90,7 +94,7 @@ func matchShape(target lin) (shape, bool) {
 	if t.arg.n == 0 || t.arg.c == 0 {
 		return s, false
 	}
-	s.t.addr = uint64(t.arg.c)
+	s.t.addr, s.anchor = uint64(t.arg.c), uint64(t.imm)
 	s.index = t.arg
 	s.index.c = 0
 	for i := range t.arg.n {
@@ -150,30 +154,24 @@ func (s *shape) limit(p *path, code *space) bool {
 			s.t.most = 1 << 8
 		}
 	}
-	if idx.n != 1 || idx.t[0].coef != 1 {
+	if idx.n == 0 || idx.n == 1 && idx.t[0].coef != 1 {
 		return false
 	}
 	best := int64(-1)
 	var shift int64
 	least, bottom, signed := int64(0), false, false
 	for _, b := range p.bounds {
-		x, ok := sameValue(b.x, &s.index)
-		if ok {
-			x.c += idx.c // as the index is without its constant
-		} else if x, ok = sameValue(b.x, &idx); !ok {
-			continue
-		}
-		if b.low {
-			if n := b.max + idx.c - x.c; !bottom || n > least {
-				least, bottom = n, true
-			}
-			continue
-		}
-		if best < 0 || b.max < best {
-			best, shift, signed = b.max, idx.c-x.c, b.signed
+		if off, ok := s.compared(&b, &idx); ok && !b.low && (best < 0 || b.max < best) {
+			best, shift, signed = b.max, off, b.signed
 		}
 	}
-	if t := idx.t[0].term; best < 0 && idx.c == 0 && (t.kind == termMask || t.kind == termShr) {
+	for _, b := range p.bounds {
+		// as unsigned numbers, those below zero are above: they are ruled out only where the index has none
+		if off, ok := s.compared(&b, &idx); ok && b.low && (b.signed || shift >= off) && (!bottom || b.max+off > least) {
+			least, bottom = b.max+off, true
+		}
+	}
+	if t := idx.t[0].term; best < 0 && idx.n == 1 && idx.c == 0 && (t.kind == termMask || t.kind == termShr) {
 		if t.kind == termMask && t.imm == 1<<8-1 && s.t.indexAddr == 0 { // a byte, of which not every value need have an entry
 			s.t.most = 1 << 8
 			return false
@@ -204,11 +202,21 @@ func (s *shape) limit(p *path, code *space) bool {
 	return true
 }
 
+// compared returns what is added to the value that b bounds to make the index.
+func (s *shape) compared(b *bound, idx *lin) (int64, bool) {
+	x, ok := sameValue(b.x, &s.index)
+	if ok {
+		return -x.c, true // as the index is without its constant
+	}
+	x, ok = sameValue(b.x, idx)
+	return idx.c - x.c, ok
+}
+
 // sameValue returns x, a value that was compared, in the form that differs from
 // index only by a constant.
 func sameValue(x lin, index *lin) (lin, bool) {
 	for _, x := range [...]lin{x, bare(x)} {
-		if x.n == 1 && x.t[0].coef == 1 && index.n == 1 && sameTerm(x.t[0].term, index.t[0].term, 4) {
+		if x.n > 0 && (x.n > 1 || x.t[0].coef == 1) && sameLin(&lin{n: x.n, t: x.t}, &lin{n: index.n, t: index.t}, 4) {
 			return x, true
 		}
 	}
@@ -243,6 +251,9 @@ type tableFinder struct {
 
 	constant bool // scan holds a fixed point
 
+	spills *frameWords // words of the frame that hold addresses, when they were
+	framed bool        // looked for
+
 	// what ends unbounded tables, when prepared
 	prepared bool
 	insts    bitset   // starts of known instructions
@@ -261,6 +272,23 @@ func (r *recovery) findTable(tf *tableFinder, f *fn, off uint32) *table {
 	if bi < 0 {
 		return nil
 	}
+	t := r.accessed(tf, f, off, bi)
+	if t != nil && t.bounded {
+		return t
+	}
+	if !tf.framed {
+		tf.spills, tf.framed = r.spilled(f), true
+		if tf.spills != nil {
+			if framed := r.accessed(tf, f, off, bi); framed != nil {
+				return framed
+			}
+		}
+	}
+	return t
+}
+
+// accessed finds the tables that the paths to the jump at off in block bi read.
+func (r *recovery) accessed(tf *tableFinder, f *fn, off uint32, bi int) *table {
 	if open := r.explore(tf, f, off, int32(bi)); open { // what bounds it on one way does not on another
 		tf.shapes = slices.DeleteFunc(tf.shapes, func(s shape) bool { return s.t.bounded && !s.masked })
 		tf.bounded = false
@@ -327,8 +355,18 @@ func (r *recovery) explore(tf *tableFinder, f *fn, off uint32, bi int32) (open b
 func (tf *tableFinder) keep(s shape) {
 	tf.bounded = tf.bounded || s.t.bounded && !s.weak
 	for i := range tf.shapes {
-		if o := &tf.shapes[i].t; tf.shapes[i].weak == s.weak && o.bounded == s.t.bounded && o.entry == s.t.entry && o.base == s.t.base && o.scale == s.t.scale && o.indexAddr == s.t.indexAddr &&
-			(o.addr == s.t.addr || o.bounded && o.addr < s.t.addr+uint64(s.t.count*int(s.t.entry)) && s.t.addr < o.addr+uint64(o.count*int(o.entry))) {
+		o := &tf.shapes[i].t
+		if tf.shapes[i].weak != s.weak || o.bounded != s.t.bounded || o.entry != s.t.entry || o.base != s.t.base || o.scale != s.t.scale || o.indexAddr != s.t.indexAddr {
+			continue
+		}
+		if o.addr == s.t.addr && (!o.bounded || o.count >= s.t.count) {
+			return
+		}
+		// parts of one table, of which each way to the jump has its own
+		if n := uint64(o.entry); o.bounded && o.addr < s.t.addr+uint64(s.t.count)*n && s.t.addr < o.addr+uint64(o.count)*n && (o.addr-s.t.addr)%n == 0 {
+			end := max(o.addr+uint64(o.count)*n, s.t.addr+uint64(s.t.count)*n)
+			o.addr = min(o.addr, s.t.addr)
+			o.count = int((end - o.addr) / n)
 			return
 		}
 	}
@@ -370,8 +408,15 @@ func (r *recovery) evaluate(tf *tableFinder, f *fn, off uint32) (shape, bool) {
 	p.reset(r.im.Arch, r.lost)
 	p.pointer = r.pointerAt
 	first := tf.trail[len(tf.trail)-1]
-	if tf.constant && tf.scan.set[first] {
-		c := &tf.scan.in[first]
+	var c *consts
+	switch {
+	case tf.spills != nil && tf.spills.in[first].seen:
+		c = &tf.spills.in[first].regs
+		p.frame(tf.spills, tf.spills.in[first].held, f.heights[first])
+	case tf.constant && tf.scan.set[first]:
+		c = &tf.scan.in[first]
+	}
+	if c != nil {
 		for m := c.known; m != 0; m &= m - 1 {
 			i := bits.TrailingZeros64(m)
 			if r.placed(c.val[i]) {
@@ -432,13 +477,32 @@ func (r *recovery) evaluate(tf *tableFinder, f *fn, off uint32) (shape, bool) {
 		return s, false
 	}
 	s.t.jump = off
+	anchored := r.placed(s.anchor)
 	if s.limit(p, r.sp) {
+		if anchored {
+			s.begin()
+		}
 		return s, true
 	}
 	if deep := s; deep.twoLevel() && deep.limit(p, r.sp) {
 		return deep, true
 	}
+	if anchored && (s.anchor-s.t.addr)%uint64(s.t.entry) == 0 {
+		s.t.addr = s.anchor
+	}
 	return s, true
+}
+
+// begin leaves out the entries of a bounded table before the place where the
+// code says that it is: what takes a number off the index has its reasons.
+func (s *shape) begin() {
+	t := &s.t
+	if t.indexAddr != 0 || t.addr >= s.anchor || (s.anchor-t.addr)%uint64(t.entry) != 0 {
+		return
+	}
+	if below := (s.anchor - t.addr) / uint64(t.entry); below < uint64(t.count) {
+		t.addr, t.count = s.anchor, t.count-int(below)
+	}
 }
 
 // placed says whether a constant is an address: numbers that a register holds

@@ -153,12 +153,12 @@ func listedTables(t *testing.T, listing, full string) map[string][]uint64 {
 		}
 	}
 	out := map[string][]uint64{}
-	inTable := false
+	inTable, f := false, "" // of the function that the first entry leads to; others may lead behind its end
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	for lines.Scan() {
 		line := lines.Text()
 		if listedLabel.MatchString(line) {
-			inTable = true
+			inTable, f = true, ""
 			continue
 		}
 		data := listedData.FindStringSubmatch(line)
@@ -172,7 +172,9 @@ func listedTables(t *testing.T, listing, full string) map[string][]uint64 {
 		for _, entry := range strings.Split(data[1], ",") {
 			s, ok := labels[listedName.FindString(entry)]
 			if ok && s.Value >= names[0].addr && s.Value < end {
-				f := names.at(s.Value)
+				if f == "" {
+					f = names.at(s.Value)
+				}
 				out[f] = append(out[f], s.Value)
 			}
 		}

@@ -14,9 +14,20 @@ import (
 // before the first entry that leads out of the function, into an instruction
 // of it, or to code that runs into one.
 
-// readTable reads the entries of a table and checks every target.
+// readTable reads the entries of a table and checks every target. A mask says
+// how far an index reaches, not that every value of it has an entry.
 func (r *recovery) readTable(tf *tableFinder, f *fn, s *shape) *table {
-	t := s.t
+	if s.masked && s.t.indexAddr == 0 {
+		open := s.t
+		open.bounded, open.most = false, open.count
+		if t := r.readEntries(tf, f, open); t != nil {
+			return t
+		}
+	}
+	return r.readEntries(tf, f, s.t)
+}
+
+func (r *recovery) readEntries(tf *tableFinder, f *fn, t table) *table {
 	n := t.count
 	if t.indexAddr != 0 {
 		if !t.bounded {
@@ -49,6 +60,13 @@ func (r *recovery) readTable(tf *tableFinder, f *fn, s *shape) *table {
 	if !t.bounded {
 		limit = min(r.nextTable(t.addr), tf.nextTaken(r, f, t.addr))
 	}
+	t.void = none
+	if !t.bounded && t.most == 0 && t.indexAddr == 0 {
+		skipped := r.skipEntries(tf, f, &t, b[:min(len(b), leading*size)], limit)
+		t.addr += uint64(skipped * size)
+		b = b[skipped*size:]
+	}
+	held := 0 // entries up to the last one that leads to code
 	for i := 0; i < n; i++ {
 		at := t.addr + uint64(i*size)
 		if (i+1)*size > len(b) || at+uint64(size) > limit {
@@ -56,17 +74,62 @@ func (r *recovery) readTable(tf *tableFinder, f *fn, s *shape) *table {
 			break
 		}
 		to, ok := r.entryTarget(&t, b[i*size:], at)
+		if ok && (to == t.void || t.void == none && r.endsAt(tf, f, to)) {
+			t.void = to
+			t.targets = append(t.targets, to)
+			continue
+		}
 		if !ok || !r.plausible(to) || !t.bounded && !tf.accepts(r, f, to) {
 			t.complete = false
 			break
 		}
 		t.targets = append(t.targets, to)
+		held = len(t.targets)
+	}
+	if !t.bounded {
+		t.targets = t.targets[:held]
 	}
 	t.seal()
 	if t.count == 0 || !t.bounded && t.count < 2 || r.ofFunctions(tf, f, &t) {
 		return nil
 	}
 	return &t
+}
+
+const leading = 64 // entries that a table without a bound may seem to have before its first
+
+// skipEntries counts the entries before the first one that may be t's: where the
+// lowest case was folded into the table's address, it seems to begin before its
+// first entry. Entries that are relative to their own table have no such.
+func (r *recovery) skipEntries(tf *tableFinder, f *fn, t *table, b []byte, limit uint64) int {
+	if t.scale != 0 && t.base == t.addr || t.entry < 4 {
+		return 0
+	}
+	size := int(t.entry)
+	for k := 0; (k+2)*size <= len(b) && t.addr+uint64((k+2)*size) <= limit; k++ {
+		fits := 0
+		for ; fits < 2; fits++ {
+			to, ok := r.entryTarget(t, b[(k+fits)*size:], t.addr+uint64((k+fits)*size))
+			if !ok || !r.plausible(to) || !tf.accepts(r, f, to) {
+				break
+			}
+		}
+		if fits == 2 {
+			return k
+		}
+	}
+	return 0
+}
+
+// endsAt says whether f ends at off: compilers let the entries of cases that
+// can't be lead there, behind the last instruction.
+func (r *recovery) endsAt(tf *tableFinder, f *fn, off uint32) bool {
+	for _, s := range f.extents {
+		if off == s.hi {
+			return true
+		}
+	}
+	return len(f.extents) == 0 && off > f.entry && off <= tf.hi && tf.hi != none && (off == tf.hi || f.blockAt(off) < 0 && r.sp.at(off) == r.sp.at(f.entry) && r.skipPadding(off, tf.hi) >= tf.hi)
 }
 
 // ended says whether it is known where t ends: a bound says so, or every value
@@ -299,6 +362,9 @@ func (t *table) seal() {
 	}
 	slices.Sort(t.once)
 	t.once = slices.Compact(t.once)
+	if i, ok := slices.BinarySearch(t.once, t.void); ok && t.void != none {
+		t.once = slices.Delete(t.once, i, i+1)
+	}
 }
 
 // begin prepares for the jumps of f.
@@ -310,6 +376,7 @@ func (tf *tableFinder) begin(r *recovery, f *fn) {
 		tf.insts.clear(a)
 	}
 	tf.claimed, tf.prepared = tf.claimed[:0], false
+	tf.spills, tf.framed = nil, false
 }
 
 // prepare lists what the ends of f's unbounded tables depend on: where its

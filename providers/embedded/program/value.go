@@ -27,7 +27,7 @@ type term struct {
 	size   uint8
 	signed bool
 	id     uint32
-	imm    int64
+	imm    int64 // of a load: the part of its address that stood in one operand
 	arg    lin
 }
 
@@ -58,7 +58,7 @@ func sameTerm(a, b *term, depth int) bool {
 	if depth == 0 || a.kind != b.kind || a.kind == termSym {
 		return a.kind == termSym && b.kind == termSym && a.id == b.id
 	}
-	return a.size == b.size && a.imm == b.imm && sameLin(&a.arg, &b.arg, depth-1)
+	return a.size == b.size && (a.imm == b.imm || a.kind == termLoad) && sameLin(&a.arg, &b.arg, depth-1)
 }
 
 func sameLin(a, b *lin, depth int) bool {
@@ -140,6 +140,11 @@ type path struct {
 	cmpOK  bool
 	flags  bool // the current instruction sets the flags
 
+	spills *frameWords // words of the frame that hold addresses; nil when they were not looked for
+	held   uint64      // those of them that do at the start of the path
+
+	anchor int64 // of the address made last: its displacement and the registers that hold constants
+
 	pointer func(slot uint64) (uint64, bool) // the address that a constant pointer holds
 }
 
@@ -158,11 +163,28 @@ var entryRegs = func() (regs [33]lin) {
 
 func (p *path) reset(arch object.Arch, lost uint64) {
 	p.arch, p.lost = arch, lost
-	p.slots, p.bounds, p.nextID, p.cmpOK = p.slots[:0], p.bounds[:0], firstUnknown, false
+	p.slots, p.bounds, p.nextID, p.cmpOK, p.spills = p.slots[:0], p.bounds[:0], firstUnknown, false, nil
 	p.regs = entryRegs
 	if arch == object.ARM64 {
 		p.regs[isa.ZR] = constant(0)
 	}
+}
+
+// frame begins a path at a known height: the stack pointer's value at entry is
+// what the unknown value of its register stands for.
+func (p *path) frame(spills *frameWords, held uint64, h height) {
+	sp, fp, _ := stackRegs(p.arch)
+	if h.fpKnown {
+		p.regs[fp] = entryRegs[sp]
+		p.regs[fp].c = int64(h.fp)
+	}
+	switch {
+	case h.spKnown:
+		p.regs[sp].c = int64(h.sp)
+	default:
+		p.set(sp, p.unknown())
+	}
+	p.spills, p.held = spills, held
 }
 
 // merge forgets the numbers that other ways into a block may change: those
@@ -207,15 +229,20 @@ func (p *path) set(r isa.Reg, v lin) {
 func (p *path) address(m *isa.Mem) lin {
 	l := constant(m.Disp)
 	ok := m.Segment == 0
-	if m.Base != isa.NoReg && m.Base != isa.PC {
+	p.anchor = m.Disp
+	put := func(v lin, k int64) {
+		if v.isConst() {
+			p.anchor += k * v.c
+		}
 		var o bool
-		l, o = addLin(l, p.get(m.Base), 1)
+		l, o = addLin(l, v, k)
 		ok = ok && o
 	}
+	if m.Base != isa.NoReg && m.Base != isa.PC {
+		put(p.get(m.Base), 1)
+	}
 	if m.Index != isa.NoReg {
-		var o bool
-		l, o = addLin(l, p.get(m.Index), max(1, int64(m.Scale)))
-		ok = ok && o
+		put(p.get(m.Index), max(1, int64(m.Scale)))
 	}
 	if !ok {
 		return p.unknown()
@@ -224,17 +251,25 @@ func (p *path) address(m *isa.Mem) lin {
 }
 
 func (p *path) load(addr lin, size uint8, signed bool) lin {
+	anchor := p.anchor
+	p.anchor = 0
 	for i := len(p.slots) - 1; i >= 0; i-- {
 		if s := &p.slots[i]; s.size >= size && sameLin(&s.addr, &addr, 4) {
 			return s.value
 		}
 	}
-	if _, _, word := stackRegs(p.arch); addr.isConst() && int64(size) == word && p.pointer != nil {
+	sp, _, word := stackRegs(p.arch)
+	if addr.n == 1 && int64(size) == word && p.spills != nil && addr.t[0].coef == 1 && addr.t[0].term == entryRegs[sp].t[0].term {
+		if v, ok := p.spills.value(p.held, addr.c); ok {
+			return constant(v)
+		}
+	}
+	if addr.isConst() && int64(size) == word && p.pointer != nil {
 		if to, ok := p.pointer(uint64(addr.c)); ok {
 			return constant(int64(to))
 		}
 	}
-	return one(&term{kind: termLoad, size: size, signed: signed, arg: addr})
+	return one(&term{kind: termLoad, size: size, signed: signed, imm: anchor, arg: addr})
 }
 
 func (p *path) store(addr lin, v lin, size uint8) {
@@ -345,7 +380,9 @@ func (p *path) step(in *isa.Inst, code []byte) {
 		p.compare(in)
 		known = false
 	default:
-		known = false
+		if v, known = p.field(in, code); known {
+			break
+		}
 		if p.arch == object.ARM64 && in.Class == isa.Other && in.Writes == 0 && !in.HasMem {
 			p.cmpOK = false // a conditional or floating-point comparison
 		}
@@ -465,6 +502,20 @@ func (p *path) shift(in *isa.Inst) (lin, bool) {
 	return lin{}, false
 }
 
+// field is the value of AArch64's ubfm where it takes bits from above bit 0.
+func (p *path) field(in *isa.Inst, code []byte) (lin, bool) {
+	if p.arch != object.ARM64 || len(code) < 4 || in.Dst == isa.NoReg || in.Src == isa.NoReg {
+		return lin{}, false
+	}
+	w := uint32(code[0]) | uint32(code[1])<<8 | uint32(code[2])<<16 | uint32(code[3])<<24
+	lowest, highest := w>>16&63, w>>10&63
+	if w&0x7f800000 != 0x53000000 || highest < lowest || highest-lowest > 30 {
+		return lin{}, false
+	}
+	shifted := term{kind: termShr, size: uint8(lowest), imm: int64(^uint64(0) >> lowest >> 1), arg: p.get(in.Src)}
+	return one(&term{kind: termMask, imm: 1<<(highest-lowest+1) - 1, arg: one(&shifted)}), true
+}
+
 func (p *path) mask(in *isa.Inst) (lin, bool) {
 	p.cmpOK = p.cmpOK && !p.flags
 	if in.Dst == isa.NoReg || in.Size < 4 && !in.HasImm {
@@ -512,7 +563,7 @@ func (p *path) branch(in *isa.Inst, taken bool) {
 			x.c -= n
 			p.bounds = append(p.bounds, bound{x: x, max: -n - 1})
 		} else {
-			p.bounds = append(p.bounds, bound{x: x, max: n, low: true})
+			p.bounds = append(p.bounds, bound{x: x, max: n, low: true, signed: signed})
 		}
 		return
 	}

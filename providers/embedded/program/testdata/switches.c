@@ -22,6 +22,30 @@ SWITCH(guarded, int, x, if (x < 3 || x > 14) return f1(r);, SIX(3, 3); SIX(9, 9)
 SWITCH(character, int, *p, , SIX(40, 3); SIX(46, 9); SIX(52, 6), r = 7)
 SWITCH(gaps, int, x, , SIX(0, 3); C(9, 4); D(12, 5); C(15, 6); D(18, 7), r = -1)
 SWITCH(branches, int, x ? x + 2 : 0, , SIX(0, 3); SIX(6, 9), r = -1)
+SWITCH(holes, int, x, , SIX(5, 3); SIX(11, 5); C(31, 4); D(32, 5), __builtin_unreachable())
+SWITCH(part, int, (x >> 2) & 15, , SIX(0, 3); C(6, 4); D(7, 5); C(8, 7), __builtin_unreachable())
+/* more values than registers: addresses of tables are kept in the frame */
+NI int pressed(int x, int r, unsigned char *p) {
+	int a = f1(x), b = f1(a), c = f1(b), d = f1(c), e = f1(d), g = f1(e), h = f1(g), i = f1(h), j = f1(i), k = f1(j), l = f1(k), m = f1(l), n = f1(m);
+	while (*p) {
+		switch (*p++) { SIX(40, 3); SIX(46, 9); SIX(52, 6); default: r ^= a; }
+		a += b ^ r, b ^= c + a, c -= d ^ b, d += e, e ^= g, g += h, h -= i, i ^= j, j += k, k ^= l, l += m, m ^= n, n += a;
+		switch (*p & 127) { SIX(60, 7); SIX(66, 19); default: r += n; }
+		for (int q = 0; q < (a & 7); q++)
+			switch (r & 63) { SIX(10, 17); SIX(16, 23); default: r = f2(r, m); }
+	}
+	return r + a + b + c + d + e + g + h + i + j + k + l + m + n;
+}
+/* numbers below zero are no part of what one way lets through */
+NI int around(int x, int r, unsigned char *p) {
+	int v = f2(r, x);
+	if (v > 2) {
+		if (f1(x) & 1) return v;
+	} else if (v <= 0 && !f1(r))
+		return r;
+	switch (v) { SIX(-4, 3); SIX(2, 9); SIX(8, 12); default: r = -1; }
+	return r;
+}
 NI int twice(int x, int r, unsigned char *p) {
 	switch (x) { SIX(0, 3); SIX(6, 9); }
 	sink = r;
@@ -72,5 +96,6 @@ int main(void) {
 #define CALL(n) r += n(x, r, b)
 	CALL(dense); CALL(low); CALL(negative); CALL(narrow); CALL(wide); CALL(far); CALL(masked); CALL(bits); CALL(shifted); CALL(remainder);
 	CALL(guarded); CALL(character); CALL(gaps); CALL(branches); CALL(twice); CALL(state); CALL(oneway); CALL(threaded); CALL(several);
+	CALL(holes); CALL(part); CALL(pressed); CALL(around);
 	for (;;) sink = r;
 }

@@ -47,7 +47,8 @@ func (e *Engine) count() summaryFacts {
 	for _, x := range parts {
 		f.named, f.callEdges, f.unresolved = f.named+x.named, f.callEdges+x.callEdges, f.unresolved+x.unresolved
 	}
-	for i := range e.im.Imports {
+	uses := make([]int, len(e.im.Imports))
+	_ = program.Each(context.Background(), workers, len(uses), func(_, i int) {
 		im := &e.im.Imports[i]
 		for _, at := range []uint64{im.Slot, im.Stub} {
 			if at == 0 {
@@ -58,9 +59,14 @@ func (e *Engine) count() summaryFacts {
 					continue // the stub's own use of its pointer
 				}
 				if r.Kind != program.RefPointer {
-					f.uses[im.Name]++
+					uses[i]++
 				}
 			}
+		}
+	})
+	for i, n := range uses {
+		if n > 0 {
+			f.uses[e.im.Imports[i].Name] += n
 		}
 	}
 	return f

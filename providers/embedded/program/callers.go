@@ -51,9 +51,7 @@ func (r *recovery) indexCallers() {
 		all := slices.Concat(parts...)
 		order := sortedBy(r.workers, len(all), func(i int) uint64 { return uint64(all[i].to) })
 		x.older = make([]caller, len(order))
-		for i, k := range order {
-			x.older[i] = all[k]
-		}
+		_ = each(r.ctx, r.workers, len(order), sortPiece, func(_, i int) { x.older[i] = all[order[i]] })
 		return
 	}
 	var fresh []caller

@@ -30,7 +30,12 @@ func (p *Program) index(workers int) {
 // EachFunction calls f for the index of every function, on so many goroutines at
 // the same time, each with its own number from 0.
 func (p *Program) EachFunction(ctx context.Context, workers int, f func(worker, i int)) error {
-	return each(ctx, workers, len(p.Functions), 256, f)
+	return Each(ctx, workers, len(p.Functions), f)
+}
+
+// Each calls f for every index below n, in the same way.
+func Each(ctx context.Context, workers, n int, f func(worker, i int)) error {
+	return each(ctx, workers, n, 256, f)
 }
 
 // FunctionAt returns the index of the function whose entry is addr.

@@ -428,8 +428,9 @@ func (r *recovery) takenAddresses() ([]pointer, error) {
 		}
 	}
 	got, reads := make([][]pointer, len(todo)), make([][]uint32, len(todo))
-	err := each(r.ctx, r.workers, len(todo), 8, func(w, i int) {
-		s := &r.scanners[w]
+	longest := sortedBy(r.workers, len(todo), func(i int) uint64 { return ^uint64(len(todo[i].blocks)) })
+	err := each(r.ctx, r.workers, len(todo), 8, func(w, k int) {
+		s, i := &r.scanners[w], longest[k]
 		s.refs, s.sites = s.refs[:0], s.sites[:0]
 		r.scan(s, todo[i], true)
 		todo[i].read = true

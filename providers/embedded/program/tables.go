@@ -267,7 +267,9 @@ func (r *recovery) resolveTables() (bool, error) {
 		}
 	}
 	found := make([][]*table, len(todo))
-	err := each(r.ctx, r.workers, len(todo), 1, func(w, k int) {
+	longest := sortedBy(r.workers, len(todo), func(k int) uint64 { return ^uint64(len(r.funcs[todo[k]].blocks)) }) // first, so that no worker is left with it
+	err := each(r.ctx, r.workers, len(todo), 1, func(w, i int) {
+		k := longest[i]
 		f, tf := r.funcs[todo[k]], &r.finders[w]
 		begun := false
 		for _, j := range f.indirect {

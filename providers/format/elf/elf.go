@@ -40,6 +40,8 @@ func Load(data []byte) (*object.Image, error) {
 		unwound = f.unwind()
 	}
 	f.readSymbols()
+	var names map[string]int
+	named := object.Beside(func() { names = f.referencedNames() })
 	f.splitNames()
 	f.readRelocations()
 	f.bindImports()
@@ -49,7 +51,8 @@ func Load(data []byte) (*object.Image, error) {
 		unwound = f.unwind()
 	}
 	unwound()
-	f.mitigations()
+	named()
+	f.mitigations(names)
 	f.im.Normalize()
 	return f.im, nil
 }

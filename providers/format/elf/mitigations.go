@@ -18,14 +18,13 @@ const (
 
 // mitigations reads the hardening properties. Each says what was seen; what
 // the file can't tell is unknown, never disabled.
-func (f *file) mitigations() {
+func (f *file) mitigations(names map[string]int) {
 	if f.header.typ == etCore {
 		return
 	}
 	add := func(name, state, detail string) {
 		f.im.Mitigations = append(f.im.Mitigations, object.Mitigation{Name: name, State: state, Detail: detail})
 	}
-	names := f.referencedNames()
 	if f.header.typ != etRel {
 		f.linkage()
 		state, detail := f.relro()

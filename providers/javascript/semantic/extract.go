@@ -614,12 +614,18 @@ func (e *extractor) assign(n *parse.Node) {
 		e.handler(target, value)
 	default:
 		e.bind(target, value, "", maxSteps)
+		if e.Kind(target) == parse.Ident && e.Scopes.Of[target] == 0 { // onmessage = … of a worker
+			e.handler(target, value)
+		}
 	}
 }
 
 // handler relates an event to the function that a property like onmessage holds.
 func (e *extractor) handler(target, value parse.Ref) {
 	name, ok := e.PropertyOf(target)
+	if e.Kind(target) == parse.Ident {
+		name, ok = e.NameOf(target), true
+	}
 	if !ok || len(name) < 4 || name[:2] != "on" || name[2] < 'a' || name[2] > 'z' {
 		return
 	}
@@ -630,7 +636,9 @@ func (e *extractor) handler(target, value parse.Ref) {
 	n := e.node(Listener, e.span(target), e.calleeLabel(target, e.Names.Path(target)))
 	e.edge(Listens, n, f)
 	e.receives(value, n)
-	e.flow(e.First(target), n, Flows, 4)
+	if e.Kind(target) != parse.Ident {
+		e.flow(e.First(target), n, Flows, 4)
+	}
 }
 
 // each relates what a loop goes over to its variable.

@@ -14,3 +14,11 @@ func TestPipes(t *testing.T) {
 		}
 	}
 }
+
+// A worker listens by the global that it assigns.
+func TestHandlersOfGlobals(t *testing.T) {
+	list := relations(t, "onmessage = function f(e) {}; var onerror; onerror = function g(x) {}")
+	if !slices.Contains(list, "listener:onmessage handled-by function:f") || slices.Contains(list, "listener:onerror handled-by function:g") {
+		t.Errorf("relations are %q", list)
+	}
+}

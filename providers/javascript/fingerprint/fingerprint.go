@@ -470,7 +470,7 @@ func (w *Normalizer) raw(template parse.Ref, depth int) {
 	w.put(byte(parse.Template), 0)
 	for k := w.f.First(template); k != 0; k = w.f.Next(k) {
 		if w.f.Kind(k) == parse.Chunk {
-			w.text('t', w.f.Text(k))
+			w.text('t', w.f.ChunkRaw(k))
 		} else {
 			w.node(k, depth+1)
 		}

@@ -24,10 +24,19 @@ func (f *File) stringValue(r Ref, surrogates bool) string {
 }
 
 // ChunkValue is the cooked value of a Chunk.
-func (f *File) ChunkValue(r Ref) string { return value(f.Text(r), false) }
+func (f *File) ChunkValue(r Ref) string { return value(f.ChunkRaw(r), false) }
 
 // ChunkUnits is the cooked value of a Chunk, in WTF-8 as that of StringUnits.
-func (f *File) ChunkUnits(r Ref) string { return value(f.Text(r), true) }
+func (f *File) ChunkUnits(r Ref) string { return value(f.ChunkRaw(r), true) }
+
+// ChunkRaw is the raw value of a Chunk: its text, in which every line ends with "\n".
+func (f *File) ChunkRaw(r Ref) string {
+	text := f.Text(r)
+	if strings.IndexByte(text, '\r') < 0 {
+		return text
+	}
+	return strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
+}
 
 func value(text string, surrogates bool) string {
 	if strings.IndexByte(text, '\\') < 0 {

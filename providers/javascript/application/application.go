@@ -210,6 +210,12 @@ func (a *analysis) readMap(i int) error {
 // mapOf is the source map at an address that the program in a file declares: one
 // it holds itself, or a file. It is nil when there is none that can be read.
 func (a *analysis) mapOf(i int, address string) *sourcemap.Map {
+	if address == "" {
+		if to, ok := a.companion(i); ok {
+			return a.maps[to]
+		}
+		return nil
+	}
 	if inline, ok := sourcemap.Inline(address); ok {
 		a.maps[i], a.mapErrors[i] = sourcemap.Read(inline)
 		return a.maps[i]

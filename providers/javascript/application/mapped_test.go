@@ -23,7 +23,8 @@ for (let i = 0; i < 12; i++) {
   names.push(i);
 }
 fs.writeFileSync(path.join(dir, "src/index.js"), names.map((i) => "import {f" + i + "} from './m" + i + ".js';").join("\n") + "\nconsole.log(" + names.map((i) => "f" + i + "(1)").join(",") + ");\n");
-esbuild.buildSync({entryPoints: [path.join(dir, "src/index.js")], bundle: true, minify: true, sourcemap: true, outfile: path.join(dir, "dist/app.js"), format: "esm", charset: "utf8"});
+for (const [sourcemap, out, format] of [[true, "dist", "esm"], ["external", "external", "esm"], ["inline", "inline", "iife"]])
+  esbuild.buildSync({entryPoints: [path.join(dir, "src/index.js")], bundle: true, minify: true, sourcemap, outfile: path.join(dir, out, "app.js"), format, charset: "utf8"});
 `
 
 func TestASourceMapTellsJoinedModulesApart(t *testing.T) {
@@ -33,8 +34,32 @@ func TestASourceMapTellsJoinedModulesApart(t *testing.T) {
 	packages := jstest.Packages(t, "esbuild@0.25.0")
 	dir := t.TempDir()
 	jstest.Node(t, packages, joined, nil, dir)
-	a := analyze(t, filepath.Join(dir, "dist"))
-	text, err := os.ReadFile(filepath.Join(dir, "dist/app.js"))
+	for _, out := range []string{"external", "inline"} { // a map that is not declared, and one that is longer than the code
+		modulesAreTheirs(t, filepath.Join(dir, out))
+	}
+	a := modulesAreTheirs(t, filepath.Join(dir, "dist"))
+	var sources []string
+	for _, row := range rows(a, model.ApplicationNodeKindSourceModule) {
+		sources = append(sources, strings.Fields(row)[1])
+	}
+	var m struct{ SourcesContent []string }
+	data, err := os.ReadFile(filepath.Join(dir, "dist/app.js.map"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, &m); err != nil {
+		t.Fatal(err)
+	}
+	if len(sources) != len(m.SourcesContent) || !slices.Contains(sources, "../src/m3.js") {
+		t.Errorf("sources = %v", sources)
+	}
+}
+
+// modulesAreTheirs holds each module to the text that only it has.
+func modulesAreTheirs(t *testing.T, dir string) *model.ApplicationAnalysis {
+	t.Helper()
+	a := analyze(t, dir)
+	text, err := os.ReadFile(filepath.Join(dir, "app.js"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,21 +82,7 @@ func TestASourceMapTellsJoinedModulesApart(t *testing.T) {
 		found++
 	}
 	if found != 12 {
-		t.Errorf("%d of 12 modules were found", found)
+		t.Errorf("%s: %d of 12 modules were found", filepath.Base(dir), found)
 	}
-	var sources []string
-	for _, row := range rows(a, model.ApplicationNodeKindSourceModule) {
-		sources = append(sources, strings.Fields(row)[1])
-	}
-	var m struct{ SourcesContent []string }
-	data, err := os.ReadFile(filepath.Join(dir, "dist/app.js.map"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(data, &m); err != nil {
-		t.Fatal(err)
-	}
-	if len(sources) != len(m.SourcesContent) || !slices.Contains(sources, "../src/m3.js") {
-		t.Errorf("sources = %v", sources)
-	}
+	return a
 }

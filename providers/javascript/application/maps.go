@@ -32,7 +32,15 @@ func (a *analysis) drawMaps() {
 		}
 	}
 	for i, u := range a.units {
-		if u == nil || u.mapAddress == "" {
+		if u == nil {
+			continue
+		}
+		if u.mapAddress == "" {
+			if to, ok := a.companion(i); ok {
+				source := inferred(fromMap, model.ApplicationProvenanceConfidenceHigh, "the source map has the name of the program, which does not declare it")
+				a.b.Edge(a.fileNodes[i], a.fileNodes[to], model.ApplicationRelationMapsTo, a.b.From(source), nil, nil)
+				a.drawOrigins(i, a.maps[to], sources[to])
+			}
 			continue
 		}
 		a.drawDeclaredMap(i, u.mapAddress, sources)
@@ -80,6 +88,18 @@ func (a *analysis) drawDeclaredMap(i int, declared string, sources map[int][]int
 	source.State, source.Confidence, source.Reason = model.ApplicationProvenanceStateUnavailable, model.ApplicationProvenanceConfidenceUnknown, "the source map is not in the application"
 	node := a.b.Node(model.ApplicationNodeKindSourceMap, graph.Local("declared "+path.Join(path.Dir(a.tree.Files[i].Path), clean)), clean, a.b.From(source), nil, nil)
 	a.b.Edge(from, node, model.ApplicationRelationMapsTo, a.b.From(source), nil, nil)
+}
+
+// companion is the source map beside a program that declares none: it has the name of
+// the program, and names no other.
+func (a *analysis) companion(i int) (int, bool) {
+	name := a.tree.Files[i].Path
+	to, ok := a.byPath[name+".map"]
+	if !ok || a.maps[to] == nil || a.tree.Files[i].Kind != tree.JavaScript {
+		return 0, false
+	}
+	file := a.maps[to].File
+	return to, file == "" || path.Base(file) == path.Base(name)
 }
 
 // mapPath is the file that an address in a program means.

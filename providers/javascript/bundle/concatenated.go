@@ -114,13 +114,14 @@ func (d *detector) bodyOf(m *Module) parse.Ref {
 		return d.Kid(m.Func, 2)
 	}
 	body := d.enclosingBlock(m.Source)
+	half := (min(m.Source.End, d.codeEnd()) - min(m.Source.Start, d.codeEnd())) / 2
 	for s := d.First(body); s != 0; s = d.Next(s) {
 		at := d.span(s)
 		if !contains(m.Source, at) || d.Kind(s) != parse.ExprStmt {
 			continue
 		}
 		call := d.First(s)
-		if fn := d.First(call); d.Kind(call) == parse.Call && d.Kind(fn).IsFunction() && d.Kind(d.Kid(fn, 2)) == parse.Block && at.End-at.Start > (m.Source.End-m.Source.Start)/2 {
+		if fn := d.First(call); d.Kind(call) == parse.Call && d.Kind(fn).IsFunction() && d.Kind(d.Kid(fn, 2)) == parse.Block && at.End-at.Start > half {
 			return d.Kid(fn, 2)
 		}
 	}

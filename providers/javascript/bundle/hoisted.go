@@ -139,7 +139,8 @@ func (d *detector) definesAll(loop parse.Ref) Bundler {
 // lines and gave them short names.
 func (d *detector) shortened() bool {
 	const line, enough, short = 300, 10, 3
-	if len(d.Src) < 2*line || strings.Count(d.Src, "\n") > len(d.Src)/line {
+	code := d.Src[:d.codeEnd()]
+	if len(code) < 2*line || strings.Count(code, "\n") > len(code)/line {
 		return false
 	}
 	body, _ := d.outermost()

@@ -208,13 +208,17 @@ func (d *detector) outermost() (body parse.Ref, end uint32) {
 			e = d.Kid(d.First(s), 1)
 		}
 		if d.Kind(e) == parse.Call {
-			if fn := d.First(e); d.Kind(fn).IsFunction() && d.Kind(d.Kid(fn, 2)) == parse.Block && d.At(fn).End-d.At(fn).Start > uint32(len(d.Src)/2) {
+			if fn := d.First(e); d.Kind(fn).IsFunction() && d.Kind(d.Kid(fn, 2)) == parse.Block && d.At(fn).End-d.At(fn).Start > d.codeEnd()/2 {
 				return d.Kid(fn, 2), d.At(d.Kid(fn, 2)).End - 1
 			}
 		}
 	}
 	return body, end
 }
+
+// codeEnd is where the last statement of the file ends: a source map that the file holds
+// itself is longer than its code.
+func (d *detector) codeEnd() uint32 { return d.At(d.Last(d.Root)).End }
 
 // alone reports whether a comment has its line for itself.
 func alone(src string, c parse.Span) bool {

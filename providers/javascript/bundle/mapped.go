@@ -189,6 +189,7 @@ func (s *splitter) unitsIn(m *Module) []parse.Ref {
 // within are the units in a range. A function that is called where it stands and
 // is most of the range is one that keeps names apart: its units count.
 func (s *splitter) within(units []parse.Ref, in parse.Span) (list []parse.Ref) {
+	half := (min(in.End, s.codeEnd()) - min(in.Start, s.codeEnd())) / 2
 	for _, r := range units {
 		at := s.span(r)
 		if !contains(in, at) {
@@ -198,7 +199,7 @@ func (s *splitter) within(units []parse.Ref, in parse.Span) (list []parse.Ref) {
 		for s.Kind(call) == parse.ExprStmt || s.Kind(call) == parse.Return || s.Kind(call) == parse.Unary {
 			call = s.First(call)
 		}
-		if fn := s.First(call); s.Kind(call) == parse.Call && s.Kind(fn).IsFunction() && at.End-at.Start > (in.End-in.Start)/2 {
+		if fn := s.First(call); s.Kind(call) == parse.Call && s.Kind(fn).IsFunction() && at.End-at.Start > half {
 			list = append(list, s.units(nil, s.Kid(fn, 2))...)
 			continue
 		}

@@ -129,6 +129,8 @@ type settling struct {
 	*analysis
 	tables map[place]map[string][]*facts.Constant
 	steps  int // for the value that is looked for
+	// missing are names without a shape, with how far that was looked for.
+	missing map[looked]int
 }
 
 // maxSteps bounds the work for one value: modules that hand on all of others may do

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"rea/providers/javascript/application"
+	"rea/providers/javascript/semantic"
 	"rea/providers/javascript/tree"
 )
 
@@ -50,5 +51,38 @@ func TestLong(t *testing.T) {
 				t.Error("the program was not read")
 			}
 		})
+	}
+}
+
+// TestLong_circles has modules that hand on all that others have, in circles, and one
+// name that only one of them has. It takes minutes if each name of each were looked for
+// through all of them.
+func TestLong_circles(t *testing.T) {
+	const many = 3000
+	dir := t.TempDir()
+	for i := range many {
+		src := fmt.Sprintf(`import {a as b, c} from "./m%d.mjs"; export * from "./m%[2]d.mjs"; export {a} from "./m%[3]d.mjs"; b(c)`, (i+1)%many, (i+7)%many, (i+3)%many)
+		if i == 70 {
+			src += "; export const c = () => 1"
+		}
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("m%d.mjs", i)), []byte(src), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files, err := tree.Read(t.Context(), dir, bounds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := application.Analyze(t.Context(), files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	imports := out.Statistics["edges.imports"]
+	if out.Application.JavascriptFiles != many || imports < 2*many {
+		t.Errorf("%d files with %d imports", out.Application.JavascriptFiles, imports)
+	}
+	// What is looked for from the module before is found: c is that of module 70.
+	if n := strings.Count(out.Semantics.RelationKinds, string(rune(semantic.Crosses))); n < 100 {
+		t.Errorf("%d values go from one module to another", n)
 	}
 }

@@ -1,6 +1,8 @@
 package application
 
 import (
+	"strings"
+
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -14,6 +16,7 @@ import (
 //	export {a as b} from "./c"
 func (s *settling) handShapes() {
 	known := map[place]map[string]jsontext.Value{}
+	s.missing = map[looked]int{}
 	for file, u := range s.units {
 		if u == nil {
 			continue
@@ -63,14 +66,29 @@ func (s *settling) shapes(known map[place]map[string]jsontext.Value, at place) m
 	return out
 }
 
+// looked is a name that was looked for in a part.
+type looked struct {
+	in   place
+	path string
+}
+
 // shape is that of what a reference means.
 func (s *settling) shape(known map[place]map[string]jsontext.Value, from place, r *facts.Reference, hops int) (jsontext.Value, bool) {
 	if s.steps++; s.steps > maxSteps || hops <= 0 || len(r.Path) == 0 {
 		return nil, false
 	}
 	for _, to := range s.loads(from, r) {
+		key := looked{to, strings.Join(r.Path, separator)}
+		if s.missing[key] >= hops { // or is being looked for: modules hand on in circles
+			continue
+		}
+		s.missing[key] = hops
 		if v, ok := s.shapes(known, to)[r.Path[0]]; ok && string(v) != `{"kind":"import"}` {
-			return below(v, r.Path[1:])
+			v, ok := below(v, r.Path[1:])
+			if ok {
+				delete(s.missing, key)
+			}
+			return v, ok
 		}
 		for _, name := range []string{r.Path[0], "*"} {
 			for _, c := range s.table(to)[name] {
@@ -84,6 +102,7 @@ func (s *settling) shape(known map[place]map[string]jsontext.Value, from place, 
 				}
 				inner.Path = append(inner.Path, r.Path[1:]...)
 				if v, ok := s.shape(known, to, &inner, hops-1); ok {
+					delete(s.missing, key)
 					return v, true
 				}
 			}

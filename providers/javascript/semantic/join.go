@@ -41,8 +41,10 @@ type Join struct {
 	starts  []int32 // edges of a node are those from starts[n] on
 	in      inflow
 	found   map[wanted]int32 // names that were looked for through other modules
-	params  map[int32][]int32
-	args    map[int32][]int32
+	// searched is how many modules were looked through for all of them.
+	searched int
+	params   map[int32][]int32
+	args     map[int32][]int32
 }
 
 // NewJoin makes one graph of parts, unless ctx ends before it is done: exports are
@@ -214,18 +216,30 @@ func (j *Join) export(t Target, name string) int32 {
 	return n
 }
 
-// maxReexports bounds how many modules are looked through for one name.
-const maxReexports = 1000
+const (
+	// maxReexports bounds how many modules are looked through for one name.
+	maxReexports = 1000
+	// maxSearched bounds how often modules are looked through before names that were
+	// not found by way of many count as missing from all of them.
+	maxSearched = 200_000
+)
 
 // search looks for a name through the modules that hand it on, each once.
 func (j *Join) search(w wanted) int32 {
 	seen := map[wanted]bool{w: true}
 	queue := []wanted{w}
+	defer func() { j.searched += len(seen) }()
 	for len(queue) > 0 && len(seen) <= maxReexports {
 		w := queue[0]
 		queue = queue[1:]
 		if n, ok := j.exports[j.first[w.Part]+w.Module][w.name]; ok {
 			return n
+		}
+		if n, ok := j.found[w]; ok { // by way of it
+			if n != none {
+				return n
+			}
+			continue
 		}
 		if w.Module != 0 { // what modules of bundles hand on has nodes
 			continue
@@ -246,6 +260,11 @@ func (j *Join) search(w wanted) int32 {
 				seen[next] = true
 				queue = append(queue, next)
 			}
+		}
+	}
+	if len(queue) == 0 || j.searched > maxSearched {
+		for w := range seen {
+			j.found[w] = none
 		}
 	}
 	return none

@@ -120,5 +120,5 @@ func Find(im *object.Image) *Table {
 			return t
 		}
 	}
-	return nil
+	return findByModule(im)
 }

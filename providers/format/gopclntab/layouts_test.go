@@ -1,6 +1,7 @@
 package gopclntab
 
 import (
+	"bytes"
 	"debug/gosym"
 	"encoding/binary"
 	"fmt"
@@ -297,6 +298,14 @@ func TestChangedHeader(t *testing.T) {
 			binary.LittleEndian.PutUint64(b[40:], 0)
 			binary.LittleEndian.PutUint16(b[60:], 0)
 		}, true},
+		{"count", func(b []byte) { binary.LittleEndian.PutUint64(b[at+8:], 1<<40) }, true},
+		{"half_wiped", func(b []byte) { copy(b[at:], make([]byte, 16)) }, true},
+		{"all_wiped", func(b []byte) { copy(b[at:], make([]byte, 72)) }, true},
+		{"all_overwritten_no_sections", func(b []byte) {
+			copy(b[at:], bytes.Repeat([]byte("\x5a\xc3\x11"), 24))
+			binary.LittleEndian.PutUint64(b[40:], 0)
+			binary.LittleEndian.PutUint16(b[60:], 0)
+		}, true},
 		{"wiped_header_no_sections", func(b []byte) {
 			copy(b[at:], make([]byte, 8))
 			binary.LittleEndian.PutUint64(b[40:], 0)
@@ -319,6 +328,134 @@ func TestChangedHeader(t *testing.T) {
 			}
 			if f := tab.FuncAt(im.Entry); f == nil || !strings.HasPrefix(f.Name, "_rt0_") {
 				t.Errorf("the entry point lies in %+v", f)
+			}
+		})
+	}
+}
+
+// TestDamagedHeaderOfEveryTarget wipes the header in programs whose pointers are
+// written in different ways: the functions stay those of the whole file.
+func TestDamagedHeaderOfEveryTarget(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		env  []string
+		args []string
+	}{
+		{"pie", []string{"GOOS=linux", "GOARCH=amd64"}, []string{"-buildmode=pie"}},
+		{"arm64", []string{"GOOS=linux", "GOARCH=arm64"}, nil},
+		{"386", []string{"GOOS=linux", "GOARCH=386"}, nil},
+		{"s390x_big_endian", []string{"GOOS=linux", "GOARCH=s390x"}, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			path := build(t, tt.env, append(tt.args, "-trimpath", "-ldflags=-s -w")...)
+			data, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			im := load(t, path)
+			whole := Find(im)
+			if whole == nil {
+				t.Fatal("no table")
+			}
+			seg := im.SegmentAt(whole.Addr)
+			clear(data[seg.Offset+whole.Addr-seg.Addr:][:8+8*whole.PtrSize])
+			if im, err = elf.Load(data); err != nil {
+				t.Fatal(err)
+			}
+			tab := Find(im)
+			if tab == nil || tab.Addr != whole.Addr || tab.TextStart != whole.TextStart || len(tab.Notes) != 1 {
+				t.Fatalf("table %+v", tab)
+			}
+			same := func(a, b Func) bool { return a.Name == b.Name && a.Entry == b.Entry && a.End == b.End }
+			if !slices.EqualFunc(tab.Functions(), whole.Functions(), same) {
+				t.Errorf("%d functions, of the whole file %d", len(tab.Functions()), len(whole.Functions()))
+			}
+			f := &whole.Functions()[len(whole.Functions())/2]
+			file, line, ok := whole.Line(f.Entry)
+			if gotFile, gotLine, got := tab.Line(f.Entry); got != ok || gotFile != file || gotLine != line {
+				t.Errorf("%s is at %s:%d, in the whole file at %s:%d", f.Name, gotFile, gotLine, file, line)
+			}
+		})
+	}
+}
+
+// moduleData is the runtime's for a synthetic table, as the linker writes it.
+func moduleData(layout Layout, order binary.AppendByteOrder, ptr int, data []byte) []byte {
+	w := &writer{order: order, layout: layout, ptr: ptr}
+	slice := func(at, n uint64) {
+		w.word(at)
+		w.word(n)
+		w.word(n)
+	}
+	r := &reader{order: order.(binary.ByteOrder), ptr: uint64(ptr)}
+	field := func(i int) uint64 { return r.word(data, uint64(8+i*ptr)) }
+	end := uint64(testText)
+	for _, f := range testFuncs {
+		end += f.size
+	}
+	if layout == Go12 {
+		slice(testTable, uint64(len(data)))
+		slice(testTable+8+uint64(ptr), field(0)+1)
+		slice(testTable, 1) // not looked at
+	} else {
+		first := 3
+		if layout == Go116 {
+			first = 2
+		}
+		w.word(testTable)
+		for k, width := range []uint64{1, 4, 1, 1} {
+			at := field(first + k)
+			slice(testTable+at, (field(first+k+1)-at)/width)
+		}
+		at := field(first + 4)
+		slice(testTable+at, uint64(len(data))-at)
+		slice(testTable+at, field(0)+1)
+	}
+	for _, v := range []uint64{testTable, testText, end, testText, testText + 0x1000} {
+		w.word(v)
+	}
+	for range 16 { // what else there is
+		w.word(0)
+	}
+	return w.b
+}
+
+func TestModuleDataLeadsToAllLayouts(t *testing.T) {
+	for _, tt := range layouts {
+		t.Run(fmt.Sprintf("%s_%v_%d", tt.layout, tt.order, tt.ptr), func(t *testing.T) {
+			big := tt.order == binary.AppendByteOrder(binary.BigEndian)
+			data := table(tt.layout, tt.order, tt.ptr)
+			module := moduleData(tt.layout, tt.order, tt.ptr, data)
+			words := 8
+			switch tt.layout {
+			case Go12:
+				words = 1
+			case Go116:
+				words = 7
+			}
+			size := len(data)
+			clear(data[:8+words*tt.ptr])
+			for len(data)%16 != 0 {
+				data = append(data, 0)
+			}
+			at := len(data)
+			im := image(append(append(data, make([]byte, 32)...), module...), big, tt.ptr*8)
+			im.Segments[1].Size, im.Segments[1].FileSize = uint64(size), uint64(size)
+			rest := uint64(len(im.Data()) - at)
+			im.Segments = append(im.Segments, object.Segment{Addr: 0x600000, Offset: uint64(at), Size: rest, FileSize: rest, Perm: object.Permissions{Read: true, Write: true}})
+			im.Normalize()
+			tab := Find(im)
+			if tab == nil || len(tab.Functions()) != len(testFuncs) || len(tab.Notes) != 1 {
+				t.Fatalf("table %+v", tab)
+			}
+			pc := uint64(testText)
+			for i, want := range testFuncs {
+				f := tab.Functions()[i]
+				file, line, ok := tab.Line(pc)
+				if f.Name != want.name || f.Entry != pc || f.End != pc+want.size || !ok || file != testFiles[want.file] || line != want.line {
+					t.Errorf("function %d: %+v at %s:%d, want %+v", i, f, file, line, want)
+				}
+				pc += want.size
 			}
 		})
 	}
@@ -368,14 +505,21 @@ func use(t testing.TB, im *object.Image) {
 
 func FuzzFind(f *testing.F) {
 	for _, tt := range layouts {
-		f.Add(table(tt.layout, tt.order, tt.ptr), tt.order == binary.AppendByteOrder(binary.BigEndian), tt.ptr == 8)
+		data, big := table(tt.layout, tt.order, tt.ptr), tt.order == binary.AppendByteOrder(binary.BigEndian)
+		f.Add(data, big, tt.ptr == 8)
+		module := moduleData(tt.layout, tt.order, tt.ptr, data)
+		clear(data[:16])
+		f.Add(append(append(data, make([]byte, -len(data)&15)...), module...), big, tt.ptr == 8)
 	}
 	f.Fuzz(func(t *testing.T, data []byte, big, wide bool) {
 		bits := 32
 		if wide {
 			bits = 64
 		}
-		use(t, image(data, big, bits))
+		im := image(data, big, bits)
+		im.Segments = append(im.Segments, object.Segment{Addr: 0x600000, Size: uint64(len(data)), FileSize: uint64(len(data)), Perm: object.Permissions{Read: true, Write: true}})
+		im.Normalize()
+		use(t, im)
 	})
 }
 

@@ -135,12 +135,9 @@ func (r *reader) split() bool {
 	size := (2*r.count + 1) * r.entrySize()
 	switch r.layout {
 	case Go12:
-		r.names, r.pctab, r.funcdata = d, d, d
-		r.functab = tail(d, 8+r.ptr)
-		if uint64(len(r.functab)) < size+4 {
+		if !r.splitOld() {
 			return false
 		}
-		r.files = tail(d, uint64(r.u32(r.functab, size)))
 	default:
 		first := uint64(3)
 		if r.layout == Go116 {
@@ -163,6 +160,20 @@ func (r *reader) split() bool {
 		return false
 	}
 	r.functab = r.functab[:size]
+	return true
+}
+
+// splitOld is split for layout 1.2, whose parts are addressed from the start of
+// the table.
+func (r *reader) splitOld() bool {
+	d := r.data
+	r.names, r.pctab, r.funcdata = d, d, d
+	r.functab = tail(d, 8+r.ptr)
+	size := (2*r.count + 1) * r.entrySize()
+	if r.count > uint64(len(d))/4 || uint64(len(r.functab)) < size+4 {
+		return false
+	}
+	r.files = tail(d, uint64(r.u32(r.functab, size)))
 	return true
 }
 

@@ -51,6 +51,8 @@ func Load(data []byte, opt Options) (*object.Image, error) {
 	}
 	if t := gopclntab.Find(im); t != nil {
 		t.AddTo(im)
+	} else if im.GoVersion != "" {
+		im.Note("the function table of this Go program was not found: its functions have no names, and some may be missing")
 	}
 	return im, nil
 }

@@ -384,11 +384,19 @@ func (r *recovery) mayTailCall(f *fn, b *block, kind EdgeKind, apart bool) bool 
 	return h.spKnown && h.sp == 0
 }
 
-// jumpsNext says whether f is, but for a few instructions, a jump to t right
-// behind it: a wrapper before the function it wraps.
+// jumpsNext says whether what lies right before t does nothing but jump there,
+// as no compiler ends a block: over the padding before t, or as a wrapper of a few
+// instructions before the function it wraps.
 func (r *recovery) jumpsNext(f *fn, t uint32) bool {
 	i := f.blockStart(t) - 1
-	return i >= 0 && f.blocks[i].start == f.entry && f.blocks[i].end == t && t-f.entry <= 16 && r.d.kind(f.blocks[i].last) == kindJump && r.d.target(f.blocks[i].last) == t
+	if i < 0 || r.d.kind(f.blocks[i].last) != kindJump || r.d.target(f.blocks[i].last) != t {
+		return false
+	}
+	b := &f.blocks[i]
+	if b.end < t {
+		return r.sp.addr(t)%16 == 0 && t-b.end < 16 && r.skipPadding(b.end, t) == t
+	}
+	return b.start == f.entry && t-f.entry <= 16
 }
 
 // endsInPadding says whether b ends in nops behind a call.

@@ -1,6 +1,7 @@
 /* Functions that nothing leads to, as various compilers lay them out: behind
-   zeroes, of one instruction, of an object without alignment, and behind a call
-   of what unwinds the stack and is seen neither to return nor not to. */
+   zeroes, of one instruction, of an object without alignment, behind a call of
+   what unwinds the stack and is seen neither to return nor not to, and behind
+   the only one that jumps there. */
 	.macro function name
 	.type \name, @function
 \name:
@@ -23,6 +24,8 @@
 	.irp n, 0, 1, 3, 6
 	call	loose\n
 	.endr
+	call	before0
+	call	before1
 	mov	$60, %eax
 	syscall
 	ud2
@@ -68,6 +71,25 @@
 1:	mov	%rbx, %rdi
 	call	resume	/* ends where the next one begins */
 	done	raising\n
+	.endr
+
+	.irp n, 0, 1
+	.p2align 4
+	function before\n
+	test	%rdi, %rdi
+	je	1f
+	lea	16(%rdi, %rsi, 8), %rdi
+	mov	$0x12345678, %edx
+	jmp	behind\n
+1:	lea	0x12345678(%rsi), %rdi
+	jmp	behind\n
+	done	before\n
+	.p2align 4
+	function behind\n
+	mov	8(%rdi), %rax
+	add	%rdx, %rax
+	ret
+	done	behind\n
 	.endr
 
 	.irp n, 0, 1, 2, 3, 4, 5, 6, 7

@@ -386,7 +386,11 @@ func (w *Normalizer) node(r parse.Ref, depth int) {
 		return
 	}
 	n := w.f.At(r)
-	w.put(byte(n.Kind), uint32(n.Op)<<16|uint32(n.Flags&keptFlags))
+	kind := n.Kind
+	if kind == parse.Index && w.f.Kind(w.f.Next(n.First())) == parse.String { // a["b"] is a.b
+		kind = parse.Dot
+	}
+	w.put(byte(kind), uint32(n.Op)<<16|uint32(n.Flags&keptFlags))
 	switch n.Kind {
 	case parse.Ident:
 		w.ident(r)
@@ -456,11 +460,16 @@ func (w *Normalizer) node(r parse.Ref, depth int) {
 		return
 	}
 	for k := n.First(); k != 0; k = w.f.Next(k) {
-		if n.Kind == parse.Tagged && w.f.Kind(k) == parse.Template && k != n.First() {
+		switch {
+		case n.Kind == parse.Tagged && w.f.Kind(k) == parse.Template && k != n.First():
 			w.raw(k, depth+1)
-			continue
+		case kind != n.Kind && k != n.First(), k == n.First() && n.Flags&parse.Computed == 0 && (n.Kind == parse.Property || n.Kind == parse.Member):
+			w.key(k, depth+1)
+		case n.Kind == parse.Arrow && w.f.Kind(k) == parse.Block && w.given(k) != 0:
+			w.node(w.given(k), depth+1)
+		default:
+			w.node(k, depth+1)
 		}
-		w.node(k, depth+1)
 	}
 	w.put(0xff, 0)
 }

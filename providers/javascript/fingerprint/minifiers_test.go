@@ -119,7 +119,18 @@ func TestNormalFormIgnoresNamesAndLayout(t *testing.T) {
 		same       bool
 	}{
 		{"names", "function f(a,b){return a+b}", "function g(x, y) {\n return (x + y); // sum\n}", true},
-		{"quotes_and_numbers", `x = {a: "it's", b: 1000}`, `x={"a":'it\'s',b:1e3}`, false}, // a key in quotes is another key node
+		{"quotes_and_numbers", `x = {a: "it's", b: 1000}`, `x={"a":'it\'s',b:1e3}`, true},
+		{"keys_and_members", "x = {a: 1, 'b-c': 2, 10: 3}; y = x.a; class A { 'm'() {} }", `x = {"a": 1, "b-c": 2, "10": 3}; y = x["a"]; class A { m() {} }`, true},
+		{"computed_keys", "x = {['__proto__']: a}", "x = {'__proto__': a}", false},
+		{"keys_and_variables", "x = a['b']", "x = a[b]", false},
+		{"other_keys", "x = {a: 1}", "x = {'b': 1}", false},
+		{"private_members_and_strings", "class A { #a; b(o) { return o.#a } }", "class A { #a; b(o) { return o['#a'] } }", false},
+		{"optional_members", "x = a?.['b']", "x = a['b']", false},
+		{"what_arrow_functions_return", "f(x => { return x + 1 })", "f(x => x + 1)", true},
+		{"objects_that_arrow_functions_return", "f(() => { return {a: 1} })", "f(() => ({a: 1}))", true},
+		{"arrow_functions_that_return_nothing", "f(x => { return })", "f(x => {})", false},
+		{"arrow_functions_that_drop", "f(x => { x() })", "f(x => x())", false},
+		{"bodies_of_functions", "f(function (x) { return x })", "f(x => x)", false},
 		{"swapped", "function f(a,b){return a-b}", "function f(a,b){return b-a}", false},
 		{"globals", "foo()", "bar()", false},
 		{"strings", `f("a")`, `f("b")`, false},

@@ -92,3 +92,37 @@ func (w *Normalizer) privateName(r parse.Ref) {
 	}
 	w.text('n', name)
 }
+
+// key writes a name of a property, however it is written.
+func (w *Normalizer) key(r parse.Ref, depth int) {
+	text := ""
+	switch w.f.Kind(r) {
+	case parse.String:
+		text = w.f.StringUnits(r)
+	case parse.Number:
+		key, ok := w.f.NumberKey(r)
+		if !ok {
+			w.node(r, depth)
+			return
+		}
+		text = key
+	default:
+		w.node(r, depth)
+		return
+	}
+	w.put(byte(parse.Name), 0)
+	w.text('n', text)
+}
+
+// given is the expression in a body that does nothing but return it, or 0: an arrow
+// function with it is one with the expression.
+func (w *Normalizer) given(block parse.Ref) parse.Ref {
+	first := w.f.First(block)
+	if w.f.Kind(first) != parse.Return || w.f.Next(first) != 0 {
+		return 0
+	}
+	if value := w.f.First(first); value != 0 && w.f.Kind(value) != parse.Empty {
+		return value
+	}
+	return 0
+}

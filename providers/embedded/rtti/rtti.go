@@ -181,13 +181,16 @@ func (r *reader) slots(addr uint64) []uint64 {
 func (r *reader) methods(addr uint64) []Method {
 	var out []Method
 	for at := addr; len(out) < mostMethods; at += r.word {
+		if at != addr && slices.ContainsFunc(r.p.NamesAt(at), func(n program.Name) bool { return !n.Func }) {
+			return out // another object begins
+		}
 		target, symbol, ok := r.m.Pointer(at)
 		switch {
 		case !ok:
 			return out
 		case symbol != "":
-			if strings.Contains(symbol, "__cxxabiv1") && strings.Contains(symbol, "_type_infoE") {
-				return out // a type_info follows
+			if typeData(symbol) {
+				return out // a type_info follows, or something is copied here
 			}
 			out = append(out, Method{Slot: at, Import: symbol})
 		case r.isCode(target):
@@ -197,6 +200,17 @@ func (r *reader) methods(addr uint64) []Method {
 		}
 	}
 	return out
+}
+
+// typeData says whether a symbol of the Itanium ABI names data: a table of
+// virtual methods or of bases, a type_info or its name.
+func typeData(symbol string) bool {
+	for _, p := range [...]string{"_ZTV", "_ZTT", "_ZTI", "_ZTS", "__ZTV", "__ZTT", "__ZTI", "__ZTS"} {
+		if strings.HasPrefix(symbol, p) {
+			return true
+		}
+	}
+	return false
 }
 
 // isCode says whether an address is in executable memory: a table may name

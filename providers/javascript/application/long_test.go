@@ -30,6 +30,7 @@ func TestLong(t *testing.T) {
 		"instances of a class":     "class A{" + each("a%d(){}") + "};" + each("new A().a%d();"),
 		"callbacks of many names":  "function f(" + each("p%d,") + "q){};" + strings.Repeat(`x.on("a",f);`, many),
 		"senders to one channel":   `const {ipcMain:m,ipcRenderer:r}=require("electron");` + strings.Repeat(`m.on("c",f);r.send("c");`, many/10),
+		"apis that are exposed":    `const {contextBridge:b}=require("electron");` + each(`b.exposeInMainWorld("a%[1]d",{m(){}});window.a%[1]d.m();`),
 		"names far inside":         strings.Repeat("function f(){", 2500) + each("x%[1]d;var y%[1]d;") + strings.Repeat("}", 2500),
 		"operators of two kinds":   "x=a" + strings.Repeat("+a*b-c", many),
 		"constants from constants": `const k="a";` + each(`const k%[1]d=k+"b";fetch(k%[1]d);`),

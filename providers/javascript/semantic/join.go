@@ -44,13 +44,13 @@ type Join struct {
 	// searched is how many modules were looked through for all of them.
 	searched int
 	params   map[int32][]int32
-	args     map[int32][]int32
+	args     inflow // nil until it was asked for
 }
 
 // NewJoin makes one graph of parts, unless ctx ends before it is done: exports are
 // related to what imports them, and calls of imported functions to those.
 func NewJoin(ctx context.Context, parts []Part, resolve Resolver) *Join {
-	j := &Join{Graph: &Graph{}, parts: parts, resolve: resolve, found: map[wanted]int32{}, params: map[int32][]int32{}, args: map[int32][]int32{}}
+	j := &Join{Graph: &Graph{}, parts: parts, resolve: resolve, found: map[wanted]int32{}, params: map[int32][]int32{}}
 	for _, step := range []func(){j.collect, j.names, j.imports, j.settle, j.calls, j.settle, j.instances, j.settle} {
 		if ctx.Err() != nil {
 			break
@@ -501,17 +501,10 @@ func lastStep(label string) string { return label[strings.LastIndexByte(label, '
 
 // arguments are the nodes that are arguments of a call.
 func (j *Join) arguments(call int32) []int32 {
-	if list, ok := j.args[call]; ok {
-		return list
+	if j.args.first == nil {
+		j.args.index(j.Graph, func(r Relation) bool { return r == Argument })
 	}
-	var list []int32
-	for i := range j.Graph.Edges {
-		if e := &j.Graph.Edges[i]; e.To == call && e.Kind == Argument {
-			list = append(list, e.From)
-		}
-	}
-	j.args[call] = list
-	return list
+	return j.args.of(call)
 }
 
 // objects are a node and what alone flows into it.
@@ -547,7 +540,7 @@ func (j *Join) settle() {
 	} else if j.in.first != nil {
 		return
 	}
-	j.in.index(g)
+	j.in.index(g, Relation.flow)
 }
 
 // index finds where the edges of each of some nodes begin.
@@ -633,25 +626,32 @@ func (g *Graph) nodeAt(u *UnitRange, at parse.Span, kinds []Kind) int32 {
 	return none
 }
 
-// inflow lists where values flow to nodes from.
+// inflow lists the nodes from which relations of some kinds lead to each.
 type inflow struct{ first, sources []int32 }
 
-func (a *inflow) index(g *Graph) {
-	// What flows to a node begins one further on until it is there.
+func (a *inflow) index(g *Graph, is func(Relation) bool) {
+	var kinds [256]bool
+	for k := range kinds {
+		kinds[k] = is(Relation(k))
+	}
+	// What leads to a node begins one further on until it is there.
 	a.first = cleared(a.first, len(g.Kinds)+2)
 	for i := range g.Edges {
-		if e := &g.Edges[i]; e.Kind == Flows || e.Kind == Crosses {
+		if e := &g.Edges[i]; kinds[e.Kind] {
 			a.first[e.To+2]++
 		}
 	}
 	sum(a.first)
 	a.sources = cleared(a.sources, int(a.first[len(a.first)-1]))
 	for i := range g.Edges {
-		if e := &g.Edges[i]; e.Kind == Flows || e.Kind == Crosses {
+		if e := &g.Edges[i]; kinds[e.Kind] {
 			a.sources[a.first[e.To+1]] = e.From
 			a.first[e.To+1]++
 		}
 	}
 }
+
+// flow reports relations by which a node gets its value.
+func (r Relation) flow() bool { return r == Flows || r == Crosses }
 
 func (a *inflow) of(n int32) []int32 { return a.sources[a.first[n]:a.first[n+1]] }

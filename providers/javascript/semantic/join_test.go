@@ -40,7 +40,7 @@ func TestInflow(t *testing.T) {
 	g := &Graph{Kinds: make([]byte, 5), Edges: []Edge{{Flows, 0, 4}, {Crosses, 1, 0}, {Calls, 1, 2}, {Flows, 2, 0}, {Flows, 3, 4}, {Flows, 4, 3}}}
 	var in inflow
 	for range 2 { // in the same room
-		in.index(g)
+		in.index(g, Relation.flow)
 		for n, want := range [][]int32{{1, 2}, {}, {}, {4}, {0, 3}} {
 			if got := in.of(int32(n)); !slices.Equal(got, want) {
 				t.Errorf("to %d flows %v, not %v", n, got, want)

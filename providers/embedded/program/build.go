@@ -160,7 +160,7 @@ func (r *recovery) finish(p *Program, s *refScanner, fx uint32, o *output) {
 		o.calls = append(o.calls, call)
 	}
 	r.finishExits(f, o)
-	r.finishSites(s, o)
+	r.finishSites(s, f, o)
 	s.ranges = r.rangesOf(s.ranges[:0], f)
 	for _, g := range s.ranges {
 		o.ranges = append(o.ranges, r.rangeOf(g.lo, g.hi))
@@ -250,7 +250,7 @@ func (r *recovery) finishExits(f *fn, o *output) {
 }
 
 // finishSites records computed calls and jumps.
-func (r *recovery) finishSites(s *refScanner, o *output) {
+func (r *recovery) finishSites(s *refScanner, f *fn, o *output) {
 	for _, x := range s.sites {
 		from := r.sp.addr(x.off)
 		if x.jump {
@@ -274,6 +274,14 @@ func (r *recovery) finishSites(s *refScanner, o *output) {
 			}
 		} else if x.target != 0 && r.sp.off(x.target) != none {
 			c.To, resolved = x.target, true
+		}
+		if !resolved && x.jump { // a stub that finds its slot by a register that its caller sets
+			entry := r.sp.addr(f.entry)
+			if i := r.stubImport(entry); i >= 0 {
+				c.Import, resolved = i, true
+			} else if to, ok := r.stubTargets[entry]; ok {
+				c.To, resolved = to, true
+			}
 		}
 		if !resolved {
 			k := UnresolvedCall
@@ -337,7 +345,7 @@ type stubEntry struct {
 
 // indexStubs ties stub addresses to imports, by slot or by name.
 func (r *recovery) indexStubs() {
-	r.slots = r.importSlots()
+	r.slots, r.stubTargets = r.importSlots(), map[uint64]uint64{}
 	names := map[string]int32{}
 	for i, im := range r.im.Imports {
 		if _, dup := names[im.Name]; !dup {
@@ -348,6 +356,9 @@ func (r *recovery) indexStubs() {
 		}
 	}
 	for _, s := range r.im.Stubs {
+		if to, ok := r.pointerAt(s.Slot); ok && s.Slot != 0 && r.im.Bits == 32 {
+			r.stubTargets[s.Addr] = to
+		}
 		i, ok := r.slots[s.Slot]
 		if !ok || s.Slot == 0 {
 			if i, ok = names[s.Name]; !ok || s.Name == "" {

@@ -252,13 +252,13 @@ func TestCallsInObjects(t *testing.T) {
 // TestCallsThroughLoadedPointers: a register that was loaded from a slot of the
 // loader's leads where the slot does, in stubs and where they are done without.
 func TestCallsThroughLoadedPointers(t *testing.T) {
-	for _, cc := range []string{"aarch64-linux-gnu-gcc", "gcc"} {
+	for _, cc := range []string{"aarch64-linux-gnu-gcc", "gcc", "i686-linux-gnu-gcc"} {
 		for _, plt := range []string{"-fplt", "-fno-plt"} {
 			t.Run(cc+plt, func(t *testing.T) {
 				p, _ := compile(t, cc, "object.c", "-O1", "-shared", "-fPIC", "-nostdlib", plt)
 				reached := map[string]bool{}
 				for _, call := range p.Calls {
-					if call.Import >= 0 && call.Slot != 0 {
+					if call.Import >= 0 && (call.Slot != 0 || call.Kind == IndirectJump) {
 						reached[p.Image.Imports[call.Import].Name] = true
 					}
 				}

@@ -103,7 +103,8 @@ type recovery struct {
 	frames      bool   // call frame information exists
 	align       uint32 // usualAlignment for alignOf functions
 	alignOf     int
-	slots       map[uint64]int32 // pointers of imports
+	slots       map[uint64]int32  // pointers of imports
+	stubTargets map[uint64]uint64 // by stub of IA-32 that leads to code of the image
 	stubIndex   []stubEntry
 	static      bool   // loaded at a fixed address: immediates may be addresses
 	lost        uint64 // registers that a call need not keep

@@ -191,6 +191,16 @@ func (e *extractor) getters(r parse.Ref) {
 }
 
 func (e *extractor) require(r, specifier parse.Ref, kind ImportKind) {
+	if list := e.listed(specifier); len(list) > 0 { // each of several
+		for _, element := range list {
+			e.requireOne(r, element, kind)
+		}
+		return
+	}
+	e.requireOne(r, specifier, kind)
+}
+
+func (e *extractor) requireOne(r, specifier parse.Ref, kind ImportKind) {
 	made := e.made(specifier)
 	if e.f.Kind(made) == parse.Cond { // one of two, by the platform
 		for _, choice := range []parse.Ref{e.f.Kid(made, 1), e.f.Kid(made, 2)} {

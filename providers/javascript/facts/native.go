@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -44,22 +45,11 @@ func (e *extractor) native(r, specifier parse.Ref) bool {
 			return true
 		}
 	}
-	pieces := e.pieces(specifier)
-	if n := len(pieces); n < 2 || !strings.HasSuffix(pieces[n-1].Text, ".node") || !slices.ContainsFunc(pieces, func(p Piece) bool { return p.Unknown }) {
+	pattern := e.platformPattern(specifier)
+	if pattern == "" {
 		return false
 	}
-	var pattern strings.Builder
-	for _, p := range pieces {
-		switch {
-		case p.Text != "":
-			pattern.WriteString(p.Text)
-		case pattern.Len() == 0:
-			return false
-		default:
-			pattern.WriteString(anyPart)
-		}
-	}
-	fact := e.fact(NativeBinding, pattern.String(), "require", r, Value{"pattern", true})
+	fact := e.fact(NativeBinding, pattern, "require", r, Value{"pattern", true})
 	if names := e.membersUsed(r); len(names) > 0 {
 		fact.Details = append(fact.Details, Value{"names", names})
 	}
@@ -68,6 +58,111 @@ func (e *extractor) native(r, specifier parse.Ref) bool {
 
 // anyPart stands in a pattern for what the platform chooses.
 const anyPart = "*"
+
+// platformPattern is the pattern of a path or package of which the platform chooses
+// parts, "" for what is none: an add-on, or a package named by the platform alone.
+func (e *extractor) platformPattern(r parse.Ref) string {
+	p := patterned{extractor: e}
+	p.add(r, maxHops)
+	text := p.text.String()
+	switch {
+	case p.failed || !strings.Contains(text, anyPart) || strings.HasPrefix(text, anyPart):
+	case strings.HasSuffix(text, ".node"), p.platform && !p.others && !strings.HasPrefix(text, "."):
+		return relativeWhere(text, p.joined)
+	}
+	return ""
+}
+
+func relativeWhere(text string, joined bool) string {
+	if joined {
+		return relative(path.Clean(text))
+	}
+	return text
+}
+
+// patterned is the text of an expression with anyPart for what varies.
+type patterned struct {
+	*extractor
+	text             strings.Builder
+	platform, others bool // of what kind varies
+	joined, failed   bool
+}
+
+func (p *patterned) add(r parse.Ref, hops int) {
+	f := p.f
+	if hops <= 0 || p.text.Len() > maxText {
+		p.failed = true
+		return
+	}
+	if text, ok := p.Names.Constant(r); ok {
+		p.text.WriteString(text)
+		return
+	}
+	switch k := f.Kind(r); {
+	case k == parse.Binary && f.At(r).Op == parse.Plus, k == parse.Template:
+		for part := f.First(r); part != 0; part = f.Next(part) {
+			if f.Kind(part) == parse.Chunk {
+				p.text.WriteString(f.ChunkValue(part))
+			} else {
+				p.add(part, hops-1)
+			}
+		}
+		return
+	case k == parse.Ident && f.NameOf(r) == "__dirname" && p.Scopes.Of[r] == 0:
+		p.joined = true
+		p.text.WriteByte('.')
+		return
+	case k == parse.Call:
+		switch callee := f.First(r); p.Names.Path(callee) {
+		case "path.join", "path.resolve":
+			p.joined = true
+			for arg := f.Next(callee); arg != 0; arg = f.Next(arg) {
+				p.add(arg, hops-1)
+				if f.Next(arg) != 0 {
+					p.text.WriteByte('/')
+				}
+			}
+			return
+		case "os.platform", "os.arch":
+			p.platform = true
+		default:
+			p.others = true
+		}
+		p.text.WriteString(anyPart)
+		return
+	}
+	if path := p.Names.Path(r); path == "process.platform" || path == "process.arch" {
+		p.platform = true
+	} else if value, ok := p.Names.Origin(p.Scopes.Of[r]); ok && f.Kind(r) == parse.Ident && p.Scopes.Of[r] != 0 {
+		p.add(value, hops-1)
+		return
+	} else {
+		p.others = true
+	}
+	p.text.WriteString(anyPart)
+}
+
+// listed are the elements of the list that a loop gives a variable, nil for none.
+func (e *extractor) listed(r parse.Ref) (list []parse.Ref) {
+	f := e.f
+	b := e.Scopes.Binding(r)
+	if f.Kind(r) != parse.Ident || b == nil || b.Decl == 0 || f.Kind(e.parents[b.Decl]) != parse.Declarator {
+		return nil
+	}
+	declared := e.parents[e.parents[b.Decl]]
+	loop := e.parents[declared]
+	if f.Kind(loop) != parse.ForOf || f.First(loop) != declared {
+		return nil
+	}
+	array := e.made(f.Kid(loop, 1))
+	if f.Kind(array) != parse.Array {
+		return nil
+	}
+	for k := f.First(array); k != 0 && len(list) < maxChosen; k = f.Next(k) {
+		list = append(list, k)
+	}
+	return list
+}
 
 // addonNames are those that are used of an add-on which a call gives.
 func (e *extractor) addonNames(r parse.Ref, specifier string) []string {

@@ -4,13 +4,15 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
+	"sort"
 
 	"rea/providers/embedded/isa"
 	"rea/providers/format/object"
 )
 
 // The entries of jump tables. A table without a bound ends before the next
-// known table, before anything else its function takes the address of, and
+// known table, before anything else its function takes the address of, where its
+// symbol says, and
 // before the first entry that leads out of the function, into an instruction
 // of it, or to code that runs into one.
 
@@ -58,7 +60,7 @@ func (r *recovery) readEntries(tf *tableFinder, f *fn, t table) *table {
 	t.complete = t.bounded
 	limit := ^uint64(0)
 	if !t.bounded {
-		limit = min(r.nextTable(t.addr), tf.nextTaken(r, f, t.addr))
+		limit = min(r.nextTable(t.addr), tf.nextTaken(r, f, t.addr), r.objectEnd(t.addr))
 	}
 	t.void = none
 	if !t.bounded && t.most == 0 && t.indexAddr == 0 {
@@ -253,6 +255,18 @@ func (r *recovery) nextTable(addr uint64) uint64 {
 	i, _ := slices.BinarySearch(r.tableAddrs, addr+1)
 	if i < len(r.tableAddrs) {
 		return r.tableAddrs[i]
+	}
+	return ^uint64(0)
+}
+
+// objectEnd returns where the object ends that a symbol says addr lies in.
+func (r *recovery) objectEnd(addr uint64) uint64 {
+	i := sort.Search(len(r.im.Symbols), func(i int) bool { return r.im.Symbols[i].Addr > addr })
+	for k := 0; i > 0 && k < 8; k++ {
+		i--
+		if s := &r.im.Symbols[i]; s.Defined && s.Kind == object.SymObject && addr-s.Addr < s.Size {
+			return s.Addr + s.Size
+		}
 	}
 	return ^uint64(0)
 }

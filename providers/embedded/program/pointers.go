@@ -79,21 +79,40 @@ func notPointers(name string) bool {
 	return strings.Contains(name, "unwind_info") || strings.Contains(name, "__eh_frame") || strings.HasSuffix(name, "__gopclntab") || strings.HasPrefix(name, "__DWARF")
 }
 
+// listsPatches says whether a section lists the places that may be patched when
+// the program runs: before, at or in the beginnings of functions.
+func listsPatches(name string) bool {
+	switch name {
+	case "__patchable_function_entries", "__mcount_loc", "xray_instr_map", "xray_fn_idx":
+		return true
+	}
+	return false
+}
+
 // dataPointers finds, once, every pointer into code that data holds.
 func (r *recovery) dataPointers() []pointer {
 	if r.havePointer {
 		return r.pointers
 	}
 	r.havePointer = true
+	var patched []object.Section
+	for _, s := range r.im.Sections {
+		if listsPatches(s.Name) {
+			patched = append(patched, s)
+		}
+	}
 	for _, x := range r.relocs {
 		if o := r.sp.off(x.Target); o != none && r.sp.off(x.Addr) == none {
+			if slices.ContainsFunc(patched, func(s object.Section) bool { return x.Addr-s.Addr < s.Size }) {
+				continue
+			}
 			r.pointers = append(r.pointers, pointer{x.Addr, o})
 		}
 	}
 	if r.fixedBase() {
 		for i := range r.im.Sections {
 			s := &r.im.Sections[i]
-			if s.Mapped && !s.Code && s.FileSize > 0 && s.Addr != 0 && !notPointers(s.Name) {
+			if s.Mapped && !s.Code && s.FileSize > 0 && s.Addr != 0 && !notPointers(s.Name) && !listsPatches(s.Name) {
 				r.scanWords(s)
 			}
 		}

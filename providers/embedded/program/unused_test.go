@@ -13,3 +13,15 @@ func TestUnusedFunctions(t *testing.T) {
 		t.Errorf("%#x is no function", a)
 	}
 }
+
+// TestPlacesToPatch takes no list of places to patch for one of functions: what
+// clang lists there is padding before them.
+func TestPlacesToPatch(t *testing.T) {
+	b := build(t, "clang", []string{"switchy.c"}, "-O2", "-fpatchable-function-entry=16,5")
+	p := b.analyze(t, 0)
+	for _, f := range p.Functions {
+		if f.Evidence == ByPointer && b.truth[f.Entry] == "" {
+			t.Errorf("%#x is no function", f.Entry)
+		}
+	}
+}

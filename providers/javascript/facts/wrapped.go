@@ -185,6 +185,9 @@ func (e *extractor) wrapperOf(pieces []Piece) *Wrapper {
 type methods struct {
 	calls  map[string][]parse.Ref // by name of the method
 	fields map[field]parse.Ref    // what this.a is given: its only value, or several
+	// once are the expressions that make the only object of a class, 0 where there are
+	// others; by class.
+	once map[parse.Ref]parse.Ref
 }
 
 type field struct {
@@ -209,7 +212,7 @@ func (e *extractor) methodsOf() *methods {
 	if e.methods != nil {
 		return e.methods
 	}
-	m := &methods{calls: map[string][]parse.Ref{}, fields: map[field]parse.Ref{}}
+	m := &methods{calls: map[string][]parse.Ref{}, fields: map[field]parse.Ref{}, once: map[parse.Ref]parse.Ref{}}
 	e.methods = m
 	f := e.f
 	for i := range f.Nodes {
@@ -270,12 +273,26 @@ func (e *extractor) field(r parse.Ref) (value parse.Ref, construct int) {
 	case piece.Member != "":
 		return 0, 0
 	}
-	if up := f.Kind(e.parents[class]); up != parse.ExportDecl && up != parse.ExportDef {
-		if calls, closed := e.callsOf(piece.function); len(calls) == 1 && closed {
-			return f.Kid(calls[0], piece.Parameter), 0
-		}
+	if only := e.madeOnce(class, piece.function); only != 0 {
+		return f.Kid(only, piece.Parameter), 0
 	}
 	return 0, piece.Parameter
+}
+
+// madeOnce is the only expression that makes an object of a class with a constructor, or
+// 0 where there are others or may be.
+func (e *extractor) madeOnce(class, constructor parse.Ref) parse.Ref {
+	only, known := e.methodsOf().once[class]
+	if known {
+		return only
+	}
+	if up := e.f.Kind(e.parents[class]); up != parse.ExportDecl && up != parse.ExportDef {
+		if calls, closed := e.callsOf(constructor); len(calls) == 1 && closed {
+			only = calls[0]
+		}
+	}
+	e.methods.once[class] = only
+	return only
 }
 
 // constructed are pieces where the object is made by an expression.

@@ -232,8 +232,17 @@ func flow(ctx context.Context, call Call, r Request) (*Graph, error) {
 			offset = *page.Blocks.Next
 		}
 	}
+	total := len(blocks)
+	if first.Blocks.Total != nil {
+		total = *first.Blocks.Total
+	}
+	blocks = blocks[:min(len(blocks), r.MaxNodes)]
+	end := uint64(0) // of what is drawn
+	for i := range blocks {
+		end = max(end, value(blocks[i].End))
+	}
 	var code []instruction
-	for offset, more := 0, r.Code; more && len(code) < mostCode; {
+	for offset, more := 0, r.Code; more && len(code) < mostCode && (len(code) == 0 || value(code[len(code)-1].Address) < end); {
 		var page dossier
 		input := map[string]any{"procedure": r.Procedure, "limit": 1, "include_assembly": true, "max_instructions": 5000, "assembly_offset": offset}
 		if err := sealed(ctx, call, "analyze_function", input, &page); err != nil {
@@ -247,11 +256,6 @@ func flow(ctx context.Context, call Call, r Request) (*Graph, error) {
 		}
 	}
 	g := &Graph{Title: "control flow of " + line(first.Procedure.Name)}
-	total := len(blocks)
-	if first.Blocks.Total != nil {
-		total = *first.Blocks.Total
-	}
-	blocks = blocks[:min(len(blocks), r.MaxNodes)]
 	if total > len(blocks) {
 		g.Notes = append(g.Notes, fmt.Sprintf("%d of %d basic blocks are left out (--max-nodes %d)", total-len(blocks), total, r.MaxNodes))
 	}

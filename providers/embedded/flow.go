@@ -31,40 +31,42 @@ type keptFlows struct {
 	last []keptFlow
 }
 
+// keptFlow is a flow, or why there is none.
 type keptFlow struct {
 	function int
 	flow     *flow
+	reason   string
 }
 
 // mostKept bounds how many are kept.
 const mostKept = 8
 
-func (c *keptFlows) get(i int) *flow {
+func (c *keptFlows) get(i int) (keptFlow, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, r := range c.last {
 		if r.function == i {
-			return r.flow
+			return r, true
 		}
 	}
-	return nil
+	return keptFlow{}, false
 }
 
-func (c *keptFlows) put(i int, x *flow) {
+func (c *keptFlows) put(x keptFlow) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.last) >= mostKept {
 		c.last = append(c.last[:0:0], c.last[1:]...)
 	}
-	c.last = append(c.last, keptFlow{i, x})
+	c.last = append(c.last, x)
 }
 
 // flowOf is the data flow of function i, with the registers recorded before the
 // instructions at observe. A function beyond the bounds gives nil and the reason.
 func (e *Engine) flowOf(ctx context.Context, p *program.Program, i int, observe ...uint64) (*flow, string, error) {
 	if len(observe) == 0 {
-		if x := e.kept.get(i); x != nil {
-			return x, "", nil
+		if x, ok := e.kept.get(i); ok {
+			return x.flow, x.reason, nil
 		}
 	}
 	l := e.lowered()
@@ -78,7 +80,11 @@ func (e *Engine) flowOf(ctx context.Context, p *program.Program, i int, observe 
 	var limit *ssa.LimitError
 	switch {
 	case errors.As(err, &limit):
-		return nil, limit.Error() + ", so its data flow is not followed", nil
+		reason := limit.Error() + ", so its data flow is not followed"
+		if len(observe) == 0 {
+			e.kept.put(keptFlow{i, nil, reason})
+		}
+		return nil, reason, nil
 	case errors.Is(err, ssa.ErrEntry):
 		return nil, err.Error(), nil
 	case err != nil:
@@ -90,7 +96,7 @@ func (e *Engine) flowOf(ctx context.Context, p *program.Program, i int, observe 
 	}
 	x := &flow{f: f, sets: sets}
 	if len(observe) == 0 {
-		e.kept.put(i, x)
+		e.kept.put(keptFlow{i, x, ""})
 	}
 	return x, "", nil
 }

@@ -292,7 +292,7 @@ func (l Limits) withDefaults() Limits {
 	}
 	def(&l.Blocks, 1<<17)
 	def(&l.Statements, 1<<20)
-	def(&l.Values, 1<<20)
+	def(&l.Values, 1<<19)
 	def(&l.Cells, 1024)
 	return l
 }

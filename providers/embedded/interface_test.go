@@ -143,6 +143,27 @@ func TestParametersAgainstDebugInformation(t *testing.T) {
 	}
 }
 
+// TestRegistersThatACallKeeps: a compiler that knows which registers a callee
+// leaves alone sets one before that call for a later one.
+func TestRegistersThatACallKeeps(t *testing.T) {
+	for _, level := range []string{"-O2", "-Os"} {
+		eng := open(t, build(t, "gcc", "a.c", `
+extern int printf(const char *, ...);
+__attribute__((noinline)) double scale(double a, int c) { return a * c + a; }
+__attribute__((noinline)) int both(int a, int b) { return printf("%d %d", a, b); }
+int main(int argc, char **argv) { double d = scale(argc, 3); return both((int)d, argc); }`, level))
+		for name, want := range map[string]int{"scale": 2, "both": 2} {
+			p, err := eng.Resolve(t.Context(), name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, api := interfaceAt(t, eng, p.Address); len(api.Parameters) != want {
+				t.Errorf("%s: %s has %d parameters: %+v", level, name, len(api.Parameters), api.Parameters)
+			}
+		}
+	}
+}
+
 func TestPlaceOfAReturnedStructure(t *testing.T) {
 	eng := open(t, build(t, "aarch64-linux-gnu-gcc", "a.c", `
 struct wide { long a[5]; };

@@ -363,7 +363,11 @@ func (q *question) fromCallers(i int, out *Signature) {
 			if k < out.Ints || regs>>r&1 == 0 {
 				continue
 			}
-			if kept, _ := q.used(caller, c.From, r); !kept { // else the compiler knew that the call would keep it
+			taken := func(call uint64) bool {
+				callee := q.l.CalleeAt(call)
+				return callee.Import == "" && callee.Function >= 0 && callee.Function != i && q.takes(place{callee.Function, r})
+			}
+			if kept, _ := q.usedOrTaken(caller, c.From, r, taken); !kept { // else the compiler knew that the call would keep it
 				count[k]++
 			}
 		}

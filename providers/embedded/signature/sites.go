@@ -69,6 +69,12 @@ func (s *Solver) carried(b *program.Block, site uint64) (regs uint64) {
 // used says whether a register is read behind the instruction at site before it
 // is written. decided is false when neither is seen.
 func (s *Solver) used(f int, site uint64, reg int) (used, decided bool) {
+	return s.usedOrTaken(f, site, reg, func(uint64) bool { return false })
+}
+
+// usedOrTaken is used, where taken says whether a call that is reached with the
+// register as it was takes a parameter in it.
+func (s *Solver) usedOrTaken(f int, site uint64, reg int, taken func(call uint64) bool) (used, decided bool) {
 	var in isa.Inst
 	bit := uint64(1) << reg
 	type part struct{ at, end uint64 }
@@ -86,7 +92,7 @@ func (s *Solver) used(f int, site uint64, reg int) (used, decided bool) {
 		for at := w.at; at < w.end && !over; {
 			at = s.decode(at, &in)
 			switch {
-			case reads(&in)&bit != 0:
+			case reads(&in)&bit != 0, (calls(&in) || in.Flow == isa.Jump && !s.within(f, in.Target)) && taken(in.Addr):
 				return true, true
 			case in.Writes&bit != 0, calls(&in):
 				over = true

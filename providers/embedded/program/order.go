@@ -140,14 +140,16 @@ func (r *recovery) wordRefs(addr uint64, b []byte) (out []Ref) {
 	return out
 }
 
-// orderByTarget fills refsByTo and returns the places in data that code or data
-// refers to, in order, each once.
+// orderByTarget fills refsByTo and returns the places in data, and among code
+// where no instruction starts, that code or data refers to, in order, each once.
 func (p *Program) orderByTarget(workers int) []uint64 {
 	keys := sortKeys(workers, len(p.Refs), func(i int) sortKey {
 		x := &p.Refs[i]
 		k := sortKey{key: x.To}
-		if (x.Kind == RefAddress || x.Kind == RefPointer || x.Kind == RefRead) && p.sp.off(x.To) == none {
-			k.mark = 1
+		if x.Kind == RefAddress || x.Kind == RefPointer || x.Kind == RefRead {
+			if o := p.sp.off(x.To); o == none || x.Kind != RefRead && !p.starts.has(o) {
+				k.mark = 1
+			}
 		}
 		return k
 	})

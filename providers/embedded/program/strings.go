@@ -84,6 +84,7 @@ func (r *recovery) findStrings(p *Program, targets []uint64) error {
 	if err != nil {
 		return err
 	}
+	found = append(found, r.textAmongCode(p, targets))
 	if p.Strings = slices.Concat(found...); len(p.Strings) > maxStrings {
 		p.Strings = p.Strings[:maxStrings]
 		r.note("more strings than are kept were found")
@@ -91,6 +92,66 @@ func (r *recovery) findStrings(p *Program, targets []uint64) error {
 	slices.SortStableFunc(p.Strings, func(a, b String) int { return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.Len, b.Len)) })
 	p.Strings = slices.CompactFunc(p.Strings, func(a, b String) bool { return a.Addr == b.Addr })
 	return nil
+}
+
+// mostAmongCode bounds the length of a string among code.
+const mostAmongCode = 1 << 16
+
+// textAmongCode lists the strings that hand-written assembly and some compilers
+// put between functions: text up to a zero whose address is taken, and in which
+// no instruction lies.
+func (r *recovery) textAmongCode(p *Program, targets []uint64) []String {
+	var out []String
+	for i := range r.im.Sections {
+		s := &r.im.Sections[i]
+		if !s.Mapped || !s.Code {
+			continue
+		}
+		k, _ := slices.BinarySearch(targets, s.Addr)
+		for ; k < len(targets) && targets[k]-s.Addr < s.FileSize; k++ {
+			at := targets[k]
+			o := r.sp.off(at)
+			if o == none {
+				continue
+			}
+			b := r.sp.bytes(o)
+			b = b[:min(len(b), mostAmongCode, int(s.FileSize-(at-s.Addr)))]
+			n := bytes.IndexByte(b, 0)
+			if n < minString || !r.apartFromCode(p, o, o+uint32(n)+1) {
+				continue
+			}
+			enc := ASCII
+			for rest := b[:n]; len(rest) > 0 && n > 0; {
+				c, size := utf8.DecodeRune(rest)
+				switch {
+				case c == utf8.RuneError || c >= 0x80 && !unicode.IsPrint(c) || c < 0x80 && !printable(rest[0]):
+					n = 0
+				case c >= 0x80:
+					enc = UTF8
+				}
+				rest = rest[size:]
+			}
+			if n > 0 {
+				out = append(out, String{Addr: at, Len: uint32(n), Section: int32(i), Encoding: enc, Terminated: true})
+			}
+		}
+	}
+	return out
+}
+
+// apartFromCode says whether no instruction of a function reaches into [lo, hi).
+func (r *recovery) apartFromCode(p *Program, lo, hi uint32) bool {
+	if p.starts.next(lo, hi) < hi {
+		return false
+	}
+	base := r.sp.at(lo).base
+	for a := lo; a > base && lo-a < 15; {
+		a--
+		if p.starts.has(a) {
+			return a+r.d.size(a) <= lo
+		}
+	}
+	return true
 }
 
 // textJob is a piece of a section to look through: for one-byte text [lo, hi),

@@ -182,6 +182,7 @@ type detector struct {
 	uses  []parse.Ref
 
 	origin func(at uint32) string // by a source map, of the name at a place; nil without one
+	last   parse.Ref              // statement of the file, 0 until it was asked for
 
 	registered  []registration
 	declared    []scope.BindingID // by place of declaration, nil until asked for

@@ -218,7 +218,12 @@ func (d *detector) outermost() (body parse.Ref, end uint32) {
 
 // codeEnd is where the last statement of the file ends: a source map that the file holds
 // itself is longer than its code.
-func (d *detector) codeEnd() uint32 { return d.At(d.Last(d.Root)).End }
+func (d *detector) codeEnd() uint32 {
+	if d.last == 0 {
+		d.last = d.Last(d.Root)
+	}
+	return d.At(d.last).End
+}
 
 // alone reports whether a comment has its line for itself.
 func alone(src string, c parse.Span) bool {

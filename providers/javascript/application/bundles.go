@@ -1,6 +1,8 @@
 package application
 
 import (
+	"strings"
+
 	"rea/generated/model"
 	"rea/providers/javascript/address"
 	"rea/providers/javascript/bundle"
@@ -82,6 +84,9 @@ func (a *analysis) drawModule(file int, b *bundle.Bundle, m *bundle.Module, p *p
 	label := m.Path
 	if label == "" {
 		label = m.ID
+	}
+	if label == "" { // the file is the module
+		label = a.tree.Files[file].Path
 	}
 	properties := graph.Properties{
 		"file": a.tree.Files[file].Path, "bundler": string(b.Bundler), "module_id": m.ID, "boundary": string(m.Kind),
@@ -176,6 +181,35 @@ func (a *analysis) drawChunkLoad(file int, from int64, q bundle.Require) {
 		graph.Properties{"kind": "shared-scope", "specifier": address.Text(q.Specifier), "name": q.Name})
 }
 
+// drawFileLoad draws the load of a file by its path, which is the module that has no name
+// of its own in it. It reports whether there is such a file.
+func (a *analysis) drawFileLoad(file int, from loader, q bundle.Require, at *int64, properties graph.Properties) bool {
+	switch a.units[file].bundles[from.bundle].Bundler {
+	case bundle.SystemJS, bundle.AMD:
+	default:
+		return false
+	}
+	if !strings.HasPrefix(q.Specifier, "./") && !strings.HasPrefix(q.Specifier, "../") {
+		return false
+	}
+	found := a.resolver.Resolve(a.tree.Files[file].Path, q.Specifier, resolve.How{})
+	other, ok := a.byPath[found.Path]
+	if !ok || found.Path == "" {
+		return false
+	}
+	to := a.fileNodes[other]
+	if u := a.units[other]; u != nil {
+		for i := 1; i < len(u.parts); i++ {
+			if p := &u.parts[i]; u.bundles[p.bundle].Modules[p.module].ID == "" {
+				to = a.partNodes[other][i]
+				break
+			}
+		}
+	}
+	a.b.Edge(from.node, to, model.ApplicationRelationImports, a.b.From(from.source), at, properties)
+	return true
+}
+
 // A loader is a module that loads others, and how far its boundaries can be relied
 // on: what it loads is no surer than that.
 type loader struct {
@@ -218,6 +252,8 @@ func (a *analysis) drawLoad(file int, from loader, here map[string]int64, q bund
 		return
 	case count > 1:
 		source = unknown(fromBundle, "several chunks have the module")
+	case a.drawFileLoad(file, from, q, at, properties):
+		return
 	case q.ID == "" && q.Specifier != "":
 		key = address.Text(q.Specifier)
 	}

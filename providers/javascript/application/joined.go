@@ -21,7 +21,8 @@ func (u *unit) joined() *bundle.Bundle {
 			by = b
 		}
 		for j := range b.Modules {
-			if k := b.Modules[j].Kind; b.Joins && (k == bundle.Region || k == bundle.Mapped) {
+			switch k := b.Modules[j].Kind; {
+			case b.Joins && (k == bundle.Region || k == bundle.Mapped), k == bundle.Group && b.Bundler == bundle.SystemJS:
 				return nil
 			}
 		}

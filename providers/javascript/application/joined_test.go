@@ -27,6 +27,7 @@ func TestJoinedModulesAreOneGroup(t *testing.T) {
 		{"helper_of_rolldown", map[string]string{"a.js": "var e=Object.defineProperty,t=(t,n)=>{let r={};for(var i in t)e(r,i,{get:t[i],enumerable:!0});return r};console.log(t({a:()=>1}))"}, []string{"rolldown a.js"}},
 		{"names_of_rollup", map[string]string{"a.js": "const a = 1;\nconst a$1 = 2;\nfunction b$1() {}\nclass c$1 {}\nconsole.log(a, a$1, b$1, c$1);\n"}, []string{"rollup a.js"}},
 		{"namespaces_of_rollup", map[string]string{"a.js": `var a=Object.freeze({__proto__:null,b:1});console.log(a)`}, []string{"rollup a.js"}},
+		{"systemjs", map[string]string{"a.js": `System.register(["./b.js"],function(e,t){"use strict";return{setters:[],execute:function(){}}});`, "b.js": `System.register([],function(_export,_context){return{execute:function(){}}});`}, []string{"systemjs a.js"}},
 		{"minified", map[string]string{"a.js": minified, "node_modules/x/min.js": minified}, []string{"unknown a.js"}},
 		{"one_source", map[string]string{"a.js": minified + "\n//# sourceMappingURL=a.js.map", "a.js.map": `{"version":3,"sources":["src/a.js"],"names":[],"mappings":"AAAA"}`}, nil},
 		{"written", map[string]string{"a.js": "function add(a, b) { return a + b; }\nconsole.log(add(1, 2));\n"}, nil},

@@ -207,10 +207,17 @@ func (d *detector) outermost() (body parse.Ref, end uint32) {
 		case parse.VarDecl:
 			e = d.Kid(d.First(s), 1)
 		}
-		if d.Kind(e) == parse.Call {
-			if fn := d.First(e); d.Kind(fn).IsFunction() && d.Kind(d.Kid(fn, 2)) == parse.Block && d.At(fn).End-d.At(fn).Start > d.codeEnd()/2 {
-				return d.Kid(fn, 2), d.At(d.Kid(fn, 2)).End - 1
+		if d.Kind(e) != parse.Call {
+			continue
+		}
+		block := parse.Ref(0)
+		for fn, most := d.First(e), d.codeEnd()/2; fn != 0; fn = d.Next(fn) { // called there, or handed to what knows how to load it
+			if size := d.At(fn).End - d.At(fn).Start; d.Kind(fn).IsFunction() && d.Kind(d.Kid(fn, 2)) == parse.Block && size > most {
+				block, most = d.Kid(fn, 2), size
 			}
+		}
+		if block != 0 {
+			return block, d.At(block).End - 1
 		}
 	}
 	return body, end

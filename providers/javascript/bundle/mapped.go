@@ -180,10 +180,29 @@ func (s *splitter) modules(stretches []stretch) (list []Module) {
 // unitsIn are the units of a module's own code.
 func (s *splitter) unitsIn(m *Module) []parse.Ref {
 	if m.Func != 0 {
-		return s.units(nil, s.Kid(m.Func, 2))
+		return s.executed(s.units(nil, s.Kid(m.Func, 2)))
 	}
 	body, _ := s.outermost()
 	return s.within(s.units(nil, body), m.Source)
+}
+
+// executed puts what a module of SystemJS does in the place of what it returns:
+// return {setters: […], execute: function () {…}}.
+func (s *splitter) executed(units []parse.Ref) []parse.Ref {
+	if len(units) == 0 {
+		return units
+	}
+	last := units[len(units)-1]
+	object := s.First(last)
+	if s.Kind(last) != parse.Return || s.Kind(object) != parse.Object {
+		return units
+	}
+	for p := s.First(object); p != 0; p = s.Next(p) {
+		if name, ok := s.KeyOf(s.First(p), false); ok && name == "execute" && s.Kind(p) == parse.Property && s.Kind(s.Kid(p, 1)).IsFunction() {
+			return s.units(units[:len(units)-1], s.Kid(s.Kid(p, 1), 2))
+		}
+	}
+	return units
 }
 
 // within are the units in a range. A function that is called where it stands and

@@ -169,8 +169,23 @@ func (d *detector) system(r parse.Ref) {
 		return
 	}
 	m := d.wrapped(name, r, fn)
-	d.roles(fn, ExportsRole, ModuleRole)
+	context := d.roles(fn, ExportsRole, ModuleRole)[1]
 	m.Requires = d.names(list)
+	for _, use := range d.usesOf(context) { // module.import("./a.js")
+		dot := d.Parents[use]
+		call := d.Parents[dot]
+		if d.Kind(dot) != parse.Dot || d.First(dot) != use || d.NameOf(d.Kid(dot, 1)) != "import" || d.Kind(call) != parse.Call || d.First(call) != dot {
+			continue
+		}
+		to, ok := d.Names.Constant(d.Next(dot))
+		m.Requires = append(m.Requires, Require{ID: to, Specifier: to, Unknown: !ok, Dynamic: true, At: d.span(call)})
+	}
+	// Rollup names its first parameter so, before and after minification; compilers of
+	// single modules give it other names.
+	first := d.First(d.Kid(fn, 1))
+	if name == "" && d.Kind(first) == parse.Ident && (d.NameOf(first) == "exports" || len(d.NameOf(first)) < 3) && !strings.Contains(d.Src, "__moduleName") {
+		m.Kind = Group
+	}
 	d.registered = append(d.registered, registration{bundler: SystemJS, module: m})
 }
 

@@ -50,6 +50,7 @@ func TestShapes(t *testing.T) {
 System.register("d", [], function (exports) { return { execute: function () {} }; });`, []string{
 			"systemjs a - wrapped loads ./b.js loads c", "systemjs d - wrapped",
 		}},
+		{"systemjs_joined", `System.register(["./b.js"],function(e,t){"use strict";var n;return{setters:[function(e){n=e.x}],execute:function(){var a=n;t.import("./c.js")}}});`, []string{"systemjs  - group loads ./b.js loads later ./c.js"}},
 		{"amd", `define("lib/a", ["require", "exports", "./b"], function (require, exports, b) { exports.a = b; }); define("lib/b", function () {});`, []string{
 			"amd lib/a - wrapped loads ./b", "amd lib/b - wrapped",
 		}},

@@ -64,6 +64,10 @@ func TestSplit(t *testing.T) {
 		{"one_source_in_pieces", `var h=(c,m)=>()=>(m||c((m={exports:{}}).exports,m),m.exports),x=h((e,m)=>{@0var a=1;"x";@0m.exports=a});@1var y=h((e,m)=>{@1m.exports=x()});`, []string{
 			`a.js: var a=1;"x";m.exports=a`, "b.js: m.exports=x() ← x",
 		}},
+		{"of_systemjs", `System.register([],function(e,t){"use strict";@0function f(){}@1return{execute:function(){@0var a=f;@1e("b",a);@2g()}}});`, []string{
+			"a.js: function f(){}return{execute:function(){var a=f;", "b.js: e(\"b\",a); ← a.js", "c.js: g()",
+		}},
+		{"of_umd", `(function(g,f){f(g.L={})})(this,function(e){@0var a=1;@1var b=a+"some text";@0e.b=b});`, []string{"a.js: var a=1;", "b.js: var b=a+\"some text\"; ← a.js", "a.js: e.b=b ← b.js"}},
 		{"code_of_others", `(()=>{var m={5:e=>{@0e.x=1}};function r(i){var e={exports:{}};m[i](e,e.exports,r);return e.exports}var n=r(5);@1f(),@2g(),@1h(@2n().k([@3s.get("b")],@1y),@1z)})()`, []string{
 			"a.js: e.x=1", "b.js: f()", "c.js: g() ← 5 d.js", "b.js: h(n().k([s.get(\"b\")],y),z) ← c.js", "d.js: s.get(\"b\")",
 		}},

@@ -216,8 +216,8 @@ func (w *writer) words(names []string, total int, none string) {
 // functions shows all of them, or the largest and the most called.
 func (w *writer) functions(r *Report, o *overview) error {
 	c := o.Counts
-	w.head("Functions", fmt.Sprintf("%s, %s named, %s bytes of code in %s", number(int64(c.Procedures)),
-		number(int64(c.NamedProcedures)), number(c.CodeBytes), count(c.BasicBlocks, "basic block", "basic blocks")))
+	w.head("Functions", fmt.Sprintf("%s, %s named, %s in %s executable bytes", number(int64(c.Procedures)),
+		number(int64(c.NamedProcedures)), count(c.BasicBlocks, "basic block", "basic blocks"), number(c.CodeBytes)))
 	list := o.Largest
 	if r.Procedures != nil {
 		list = make([]procedure, len(r.Procedures.Items))

@@ -91,6 +91,41 @@ func (e *Engine) unnamedDensity(dense uint64) []string {
 	return out
 }
 
+// garbledShare is the part of the functions that a file's own tables state which
+// does not decode in a file whose code is not what the tables were written for;
+// compiled code decodes, but for a few functions with data between instructions.
+const (
+	garbledShare = 16
+	leastGarbled = 8
+)
+
+// garbled notes that functions which the file's own tables state hold no code.
+// Encryption by a short key leaves the entropy as it is, and only this shows it.
+func garbled(p *program.Program) []string {
+	stated, bad := 0, 0
+	for i := range p.Functions {
+		switch p.Functions[i].Evidence {
+		case program.ByUnwind, program.ByGoTable, program.ByFunctionStarts, program.BySymbol, program.ByDWARF, program.ByExport:
+		default:
+			continue
+		}
+		stated++
+	ranges:
+		for _, g := range p.FunctionRanges(i) {
+			for _, u := range p.UnresolvedBetween(g.Start, g.End) {
+				if u.Kind == program.UndecodableCode || u.Kind == program.OverlappingCode {
+					bad++
+					break ranges
+				}
+			}
+		}
+	}
+	if bad < leastGarbled || bad*garbledShare < stated {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d of %d functions that the file's own tables state hold bytes that do not decode: the code is probably encrypted, or changed before it runs", bad, stated)}
+}
+
 // density is the entropy of bytes, in bits a byte.
 func density(b []byte) float64 {
 	var count [256]int

@@ -1,6 +1,10 @@
 package embedded_test
 
 import (
+	"debug/elf"
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -66,5 +70,43 @@ func TestSignsOfPackedAndChangingCode(t *testing.T) {
 	}
 	if got := notes(t, open(t, build(t, "gcc", "a.c", "void _start(void) { for (;;) ; }\n", "-O1", "-Wl,-N", "-static", "-nostdlib"))); !strings.Contains(got, "is writable and executable") {
 		t.Errorf("writable code is not noted:\n%s", got)
+	}
+}
+
+// TestCodeEncryptedByAByte: its entropy is that of code, but what unwind data
+// states to be functions does not decode.
+func TestCodeEncryptedByAByte(t *testing.T) {
+	var source strings.Builder
+	for i := range uint32(40) {
+		fmt.Fprintf(&source, "__attribute__((noinline)) int f%d(int x) { for (int i = 0; i < x; i++) x += i * %d; return x ^ %d; }\n", i, i+3, i*7)
+	}
+	source.WriteString("int main(int c, char **v) { int s = 0;\n")
+	for i := range uint32(40) {
+		fmt.Fprintf(&source, "s += f%d(c);\n", i)
+	}
+	source.WriteString("return s; }\n")
+	bin := build(t, "gcc", "a.c", source.String(), "-O1", "-s")
+	if got := notes(t, open(t, bin)); strings.Contains(got, "do not decode") {
+		t.Errorf("an ordinary program is noted:\n%s", got)
+	}
+	f, err := elf.Open(bin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := f.Section(".text")
+	f.Close()
+	data, err := os.ReadFile(bin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range data[text.Offset : text.Offset+text.Size] {
+		data[text.Offset+uint64(i)] ^= 0x5a
+	}
+	other := filepath.Join(t.TempDir(), "encrypted")
+	if err := os.WriteFile(other, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := notes(t, open(t, other)); !strings.Contains(got, "do not decode: the code is probably encrypted") {
+		t.Errorf("encrypted code is not noted:\n%s", got)
 	}
 }

@@ -91,7 +91,7 @@ func (e *Engine) Summary(ctx context.Context) (*engine.Summary, error) {
 		CodeBytes: int64(p.CodeBytes), CallEdges: f.callEdges, Unresolved: f.unresolved, References: len(p.Refs),
 		Mitigations: Mitigations(im), Libraries: Libraries(im),
 		EntryPoints: e.entryPoints(p), ImportUses: e.importUses(f.uses), ExportedNames: exported(im),
-		Notes: slices.Concat(p.Image.Notes, p.Notes, gapNotes(p), e.packing(), changing),
+		Notes: slices.Concat(p.Image.Notes, p.Notes, gapNotes(p), e.packing(), garbled(p), changing),
 	}
 	if im.HasEntry {
 		ref := e.symbolRef(p, im.Entry)

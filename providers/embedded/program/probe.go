@@ -79,6 +79,10 @@ func (r *recovery) probeAt(off uint32, owned bitset) probe {
 				p.ok = p.ok && soft
 				break
 			}
+			if n > 1 && r.runsInto(a+1, a+n, owned) {
+				p.ok = p.ok && soft
+				break
+			}
 			if soft && isPadding(g.data[i:], &in) {
 				break // padding behind a call: it does not return
 			}
@@ -181,6 +185,12 @@ func (r *recovery) probeAt(off uint32, owned bitset) probe {
 		p.ok = false // something reads it as data
 	}
 	return p
+}
+
+// runsInto says whether what is known to be code begins at one of [lo, hi): an
+// instruction that begins before it and goes on into it is data.
+func (r *recovery) runsInto(lo, hi uint32, owned bitset) bool {
+	return r.starts.next(lo, hi) < hi || owned.next(lo, hi) < hi || r.covered.next(lo, hi) < hi
 }
 
 // insnStart says whether off was decoded as an instruction start.

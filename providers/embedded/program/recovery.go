@@ -275,7 +275,8 @@ func (r *recovery) takeDirty() []*fn {
 }
 
 // demote takes back starts that weak evidence suggested and a walk refutes:
-// the function right before runs into them, or jumps to them conditionally. A
+// the function right before runs into them, or jumps to them conditionally, or
+// through a table that has a bound. A
 // function that runs on through what was one is walked and judged again at once.
 func (r *recovery) demote() (bool, error) {
 	changed := false
@@ -334,7 +335,20 @@ type refutation struct {
 
 // refuted appends the starts that the walk of f refutes.
 func (r *recovery) refuted(out []refutation, f *fn) []refutation {
+	scanned := none // whatever starts before is a guess
 	for _, e := range f.exits {
+		if e.kind == exitJump && r.d.kind(e.from) == kindIndJump && e.to != none && e.to > f.entry && r.starts.has(e.to) && r.evidence(e.to) == ByGap && !r.met.has(e.to) {
+			if t := r.tables[e.from]; t == nil || !t.bounded || len(f.extents) > 0 && !f.inside(e.to) {
+				continue
+			}
+			if scanned == none {
+				scanned = r.guessedUntil(f)
+			}
+			if e.to < scanned {
+				out = append(out, refutation{e.to, f})
+			}
+			continue
+		}
 		if e.kind != exitFall && e.kind != exitCond || e.to == none || e.to <= f.entry || !r.starts.has(e.to) {
 			continue
 		}
@@ -350,6 +364,18 @@ func (r *recovery) refuted(out []refutation, f *fn) []refutation {
 		}
 	}
 	return out
+}
+
+// guessedUntil is the first start behind f's entry that more speaks for than that
+// it lies in a gap, or none: what a table of f leads to before it are blocks.
+func (r *recovery) guessedUntil(f *fn) uint32 {
+	i, _ := slices.BinarySearchFunc(r.funcs, f.entry+1, func(f *fn, o uint32) int { return cmp.Compare(f.entry, o) })
+	for n := 0; i < len(r.funcs) && n < maxTable; i, n = i+1, n+1 {
+		if g := r.funcs[i]; g.why.ev != ByGap || r.sp.at(g.entry) != r.sp.at(f.entry) {
+			return g.entry
+		}
+	}
+	return none
 }
 
 // own walks dirty functions, follows calls to new functions and infers which

@@ -81,7 +81,7 @@ func (r *recovery) readEntries(tf *tableFinder, f *fn, t table) *table {
 			t.targets = append(t.targets, to)
 			continue
 		}
-		if !ok || !r.plausible(to) || !t.bounded && !tf.accepts(r, f, to) {
+		if !ok || !r.plausible(to) || !t.bounded && !tf.accepts(r, f, t.jump, to) {
 			t.complete = false
 			break
 		}
@@ -90,6 +90,9 @@ func (r *recovery) readEntries(tf *tableFinder, f *fn, t table) *table {
 	}
 	if !t.bounded {
 		t.targets = t.targets[:held]
+	}
+	if t.bounded && t.void != none && r.starts.has(t.void) && r.evidence(t.void) == ByGap && slices.Max(t.targets) > t.void {
+		t.void = none // the function goes on there: the start was a guess
 	}
 	t.seal()
 	if t.count == 0 || !t.bounded && t.count < 2 || r.ofFunctions(tf, f, &t) {
@@ -112,7 +115,7 @@ func (r *recovery) skipEntries(tf *tableFinder, f *fn, t *table, b []byte, limit
 		fits := 0
 		for ; fits < 2; fits++ {
 			to, ok := r.entryTarget(t, b[(k+fits)*size:], t.addr+uint64((k+fits)*size))
-			if !ok || !r.plausible(to) || !tf.accepts(r, f, to) {
+			if !ok || !r.plausible(to) || !tf.accepts(r, f, t.jump, to) {
 				break
 			}
 		}
@@ -314,8 +317,10 @@ func (r *recovery) resolveTables() (bool, error) {
 			}
 			r.tables[t.jump] = t
 			r.tableAddrs = append(r.tableAddrs, t.addr)
+			r.readTableAt(t)
 			for _, x := range t.also {
 				r.tableAddrs = append(r.tableAddrs, x.addr)
+				r.readTableAt(x)
 			}
 			r.touch(f)
 			changed = true
@@ -336,6 +341,21 @@ func (r *recovery) resolveTables() (bool, error) {
 	}
 	slices.Sort(leaders)
 	return true, r.d.run(r.ctx, r.workers, slices.Compact(leaders))
+}
+
+// readTableAt notes that the entries of t are data, where they lie among code.
+func (r *recovery) readTableAt(t *table) {
+	put := func(addr uint64, n uint64) {
+		if o := r.sp.off(addr); o != none && n > 0 {
+			r.readAt.setRange(o, r.sp.endOff(o, n))
+		}
+	}
+	if t.bounded {
+		put(t.addr, uint64(t.count)*uint64(t.entry))
+	}
+	if t.indexAddr != 0 {
+		put(t.indexAddr, uint64(t.indexLen))
+	}
 }
 
 // trimTables ends unbounded tables before tables that became known later.
@@ -392,7 +412,7 @@ func (tf *tableFinder) begin(r *recovery, f *fn) {
 		tf.insts.clear(a)
 	}
 	tf.claimed, tf.prepared = tf.claimed[:0], false
-	tf.spills, tf.framed = nil, false
+	tf.spills, tf.framed, tf.jump = nil, false, none
 }
 
 // prepare lists what the ends of f's unbounded tables depend on: where its
@@ -441,14 +461,16 @@ func (tf *tableFinder) nextTaken(r *recovery, f *fn, addr uint64) uint64 {
 
 const targetRun = 64 // instructions decoded to judge a target
 
-// accepts judges a target of an unbounded table of f: it lies in f, and the
-// code there agrees with the instructions known so far.
-func (tf *tableFinder) accepts(r *recovery, f *fn, to uint32) bool {
+// accepts judges a target of an unbounded table that the jump at jump of f reads:
+// it lies in f, and the code there agrees with the instructions known so far. Code
+// that returns without the frame that the jump is made with is another function's.
+func (tf *tableFinder) accepts(r *recovery, f *fn, jump, to uint32) bool {
 	tf.prepare(r, f)
 	if to < tf.lo || to >= tf.hi || len(f.extents) > 0 && !f.inside(to) || tf.inside(r, to) {
 		return false
 	}
 	var in isa.Inst
+	h := tf.heightAt(r, f, jump)
 	first := len(tf.claimed)
 	g := r.sp.at(to)
 	for a, n := to, 0; n < targetRun && !tf.insts.has(a); n++ {
@@ -462,6 +484,16 @@ func (tf *tableFinder) accepts(r *recovery, f *fn, to uint32) bool {
 				return tf.reject(first)
 			}
 		}
+		switch in.Flow {
+		case isa.Return:
+			if h.spKnown && h.sp != 0 {
+				return tf.reject(first)
+			}
+		case isa.Call, isa.IndirectCall: // it may not return, or take its arguments off the stack
+			h.spKnown = false
+		default:
+			stepHeight(r.im.Arch, &h, &in)
+		}
 		tf.claim(a)
 		if in.Flow == isa.Jump || in.Flow == isa.IndirectJump || in.Flow == isa.Return || in.Flow == isa.Trap {
 			break
@@ -471,6 +503,19 @@ func (tf *tableFinder) accepts(r *recovery, f *fn, to uint32) bool {
 		}
 	}
 	return true
+}
+
+// heightAt is the height of the stack before a jump of f. Where functions take
+// their arguments off the stack, calls change it unseen.
+func (tf *tableFinder) heightAt(r *recovery, f *fn, jump uint32) height {
+	if r.im.Arch == object.X86 {
+		return height{}
+	}
+	if tf.jump != jump {
+		r.computeHeights(f)
+		tf.jump, tf.height = jump, r.heightOf(f, jump)
+	}
+	return tf.height
 }
 
 // reject takes back the instructions claimed from first on.

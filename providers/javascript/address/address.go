@@ -19,7 +19,7 @@ func Clean(text string) string {
 // with a scheme, after "//" with credentials, as paths, and as the end of one that
 // begins with "?" or "&". All else is as it was.
 func Text(text string) string {
-	if !strings.ContainsAny(text, "?&#\\,/") && !credential(text) {
+	if !strings.ContainsAny(text, "?&#\\,/@") && !credential(text) {
 		return text
 	}
 	c := cutter{text: text}
@@ -36,15 +36,16 @@ func Texts(list []string) []string {
 	return out
 }
 
-// Piece is what is kept of a part of an address that is put together: before is
-// the text in front of the part.
-func Piece(before, part string) string {
-	if before == "" {
+// Piece is what is kept of a part of an address that is put together: before and after
+// are the texts around the part.
+func Piece(before, part, after string) string {
+	if before == "" && after == "" {
 		return Text(part)
 	}
-	c := cutter{text: before + part}
+	c := cutter{text: before + part + after}
 	c.tokens()
 	c.floor = len(before)
+	c.cut(len(before)+len(part), len(c.text))
 	return Text(c.rest())
 }
 
@@ -54,7 +55,7 @@ type span struct{ start, end int }
 type cutter struct {
 	text  string
 	floor int    // what comes before is left out
-	cuts  []span // in order, apart from each other
+	cuts  []span // in order of their begins
 }
 
 func (c *cutter) cut(start, end int) {
@@ -139,14 +140,20 @@ func (c *cutter) token(start, end int) {
 		return
 	}
 	mark := strings.IndexAny(text, "?#")
+	rooted := strings.HasPrefix(text, "/") || strings.HasPrefix(text, "./") || strings.HasPrefix(text, "../")
 	if strings.HasPrefix(text, "&") && pair(text[1:]) {
 		c.query(start+1, end)
 		return
 	}
-	if mark < 0 || !path(text[:mark]) {
+	if mark < 0 {
+		if at := strings.IndexByte(text, ';'); at > 0 && path(text) && (rooted || strings.HasPrefix(strings.ToLower(text[at:]), ";jsessionid=")) {
+			c.address(start, end)
+		}
 		return
 	}
-	rooted := strings.HasPrefix(text, "/") || strings.HasPrefix(text, "./") || strings.HasPrefix(text, "../")
+	if !path(text[:mark]) {
+		return
+	}
 	switch {
 	case text[mark] == '#' && !rooted:
 	case text[mark] == '#', pair(text[mark+1:]):
@@ -234,7 +241,7 @@ func (c *cutter) address(start, end int) {
 
 // special is how much of a text are the scheme of a special URL and what stands
 // before its authority where that isn't two slashes: in them "\" is "/" too, and any
-// number of both, 0 where the text is none such.
+// number of both, also none, 0 where the text is none such.
 func special(text string) int {
 	trimmed := strings.TrimLeft(text, " \t\r\n")
 	lead := len(text) - len(trimmed)
@@ -242,12 +249,19 @@ func special(text string) int {
 		return lead + 2
 	}
 	colon := strings.IndexByte(trimmed, ':')
-	if colon < 2 || colon > 5 || colon+1 == len(trimmed) || trimmed[colon+1] != '/' && trimmed[colon+1] != '\\' {
+	if colon < 2 || colon > 5 || colon+1 == len(trimmed) {
 		return 0
 	}
 	switch strings.ToLower(trimmed[:colon]) {
 	case "http", "https", "ws", "wss", "ftp":
+	default:
+		return 0
+	}
+	switch rest := trimmed[colon+1:]; {
+	case rest[0] == '/' || rest[0] == '\\':
 		return lead + colon + 2
+	case strings.Contains(rest, "@"): // where no page has the same scheme, an authority
+		return lead + colon + 1
 	}
 	return 0
 }

@@ -41,6 +41,8 @@ func TestText(t *testing.T) {
 		{`https:\/u:S@h/p;a=S\q`, `https:\/h/p;a=\q`},
 		{`https:/u:S@h/p`, `https:/h/p`},
 		{`wss:\u:S@h`, `wss:\h`},
+		{"wss:S@h", "wss:h"}, {"see https:u:S@h/p?x=S", "see https:h/p?x="}, {"https:a/b", "https:a/b"},
+		{"/ev;jsessionid=S", "/ev;jsessionid="}, {"ev;JSESSIONID=S/x", "ev;JSESSIONID=/x"}, {"./a;x=S;y", "./a;x=;y"},
 		{"data:text/plain,S", "data:text/plain,"},
 		{"DATA:text/plain;base64,S//S?S", "DATA:text/plain;base64,"},
 		{" data:,S S", " data:,"},
@@ -53,6 +55,7 @@ func TestText(t *testing.T) {
 		{"grant=a&client_secret=S", "grant=&client_secret="}, {"API_KEY=S cmd", "API_KEY= cmd"},
 		{"Basic Latin letters", "Basic Latin letters"}, {"Bearer token is missing", "Bearer token is missing"}, {"user: name", "user: name"}, {"a=b", "a=b"},
 		{"--max-tokens=5", "--max-tokens=5"}, {"tokenizer=x", "tokenizer=x"},
+		{"text/html;charset=utf-8", "text/html;charset=utf-8"}, {"path=/;secure;samesite=lax", "path=/;secure;samesite=lax"},
 
 		// No addresses.
 		{`C:\a\b@c`, `C:\a\b@c`}, {`\d+:\w@`, `\d+:\w@`}, {"a, b", "a, b"}, {"data: one, two", "data: one, two"},
@@ -77,11 +80,12 @@ func TestClean(t *testing.T) {
 }
 
 func TestPiece(t *testing.T) {
-	for _, tt := range []struct{ before, part, want string }{
-		{"https://h/{}", "?tok=S", "?tok="}, {"https://h/{}?tok={}", "#S", ""}, {"https://h/?a=", "S", ""}, {"https://{}:", "S@h/a", "h/a"},
-		{"", "#root", "#root"}, {"div", "#root", "#root"}, {"https://h", "/a", "/a"}, {"-u ", "me:S", "me:"}, {"authorization: ", "Basic S", "Basic "}, {"?", "user=S", "user="}, {"--token ", "S", ""},
+	for _, tt := range []struct{ before, part, after, want string }{
+		{"https://h/{}", "?tok=S", "", "?tok="}, {"https://h/{}?tok={}", "#S", "", ""}, {"https://h/?a=", "S", "", ""}, {"https://{}:", "S@h/a", "", "h/a"},
+		{"", "#root", "", "#root"}, {"div", "#root", "", "#root"}, {"https://h", "/a", "", "/a"}, {"-u ", "me:S", "", "me:"}, {"authorization: ", "Basic S", "", "Basic "}, {"?", "user=S", "", "user="}, {"--token ", "S", "", ""},
+		{"https://u:", "S", "@h/", ""}, {"", "https://u:", "S@h/", "https://"}, {"https://", "h", "/a@b", "h"}, {"", "https://h/", "{}", "https://h/"}, {"https://u:S", "@h/", "a", "h/"},
 	} {
-		if got := address.Piece(tt.before, tt.part); got != tt.want {
+		if got := address.Piece(tt.before, tt.part, tt.after); got != tt.want {
 			t.Errorf("%q after %q gives %q, want %q", tt.part, tt.before, got, tt.want)
 		}
 	}

@@ -34,8 +34,13 @@ cp.exec('curl -u me:SECRET https://h.io/y'); cp.exec('curl -H "Authorization: Be
 fetch('https://h.io/a'.concat('?key=SECRET')); fetch('https://h.io/b?' + new URLSearchParams({token: 'SECRET'})); new URLSearchParams('user=SECRET');
 fetch('https://h.io/c', {headers: {Authorization: 'Basic SECRET'}}); fetch('https://h.io/d', {headers: {'x-api-key': 'SECRET'}});
 const late = 'https://h.io/e?'.concat('api_key=SECRET', '&k=SECRET'); fetch(late); send('Bearer SECRETSECRET', 'a=1&access_token=SECRET');`,
-	"b.js":   "//# sourceMappingURL=https://u:SECRET@h/b.js.map?tok=SECRET#SECRET",
-	"i.html": `<meta http-equiv="Content-Security-Policy" content="report-uri https://u:SECRET@h/?k=SECRET; default-src 'self'"><script src="/l.js?tok=SECRET"></script><script src="//u:SECRET@h.example/a.js?SECRET"></script><script type=module>import 'https://u:SECRET@h/m.js?v=SECRET'</script>`,
+	"d.js": `new EventSource('/ev;jsessionid=SECRET'); fetch('wss:SECRET@h.example'); fetch('https://user:' + 'SECRET' + '@h.example/'); fetch('https:' + '//user:SEC' + 'RET@h.example/');
+const url = new URL('https://h.example/'), q = new URLSearchParams({k: 'SECRET'}); url.searchParams.set('k', 'SECRET'); q.append(url.k, 'SECRET'); url.password = 'SECRET'; fetch(url + q);
+new Headers().set('X-Api-Key', 'SECRET'); xhr.setRequestHeader('Authorization', 'Basic SECRET');
+//# sourceMappingURL=d.js.map`,
+	"d.js.map": `{"version":3,"sources":["https://u:SECRET@h/x.js?token=SECRET#SECRET","//u:SECRET@h/y.js"],"names":[],"mappings":"AAAA;ACAA"}`,
+	"b.js":     "//# sourceMappingURL=https://u:SECRET@h/b.js.map?tok=SECRET#SECRET",
+	"i.html":   `<meta http-equiv="Content-Security-Policy" content="report-uri https://u:SECRET@h/?k=SECRET; default-src 'self'"><script src="/l.js?tok=SECRET"></script><script src="//u:SECRET@h.example/a.js?SECRET"></script><script type=module>import 'https://u:SECRET@h/m.js?v=SECRET'</script>`,
 }
 
 func TestSecretsOfAddressesAreNotKept(t *testing.T) {

@@ -138,7 +138,7 @@ func (e *extractor) text(r parse.Ref, n *parse.Node) {
 }
 
 func plausibleHost(host string) bool {
-	if host == "" || len(host) > 255 {
+	if host == "" || len(host) > 255 || strings.HasSuffix(host, ":") { // joined to a port or a password
 		return false
 	}
 	return strings.ContainsAny(host, ".:") || host == "localhost" || strings.Contains(host, "{}")

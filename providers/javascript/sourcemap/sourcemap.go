@@ -329,7 +329,8 @@ var digits = func() (t [256]int8) {
 }()
 
 // Normalize joins the name of a source to the root of its map, and takes "." and
-// ".." out where they stand between names.
+// ".." out where they stand between names. Credentials, queries and fragments of
+// addresses are left out.
 func Normalize(root, name string) string {
 	if root != "" && !strings.Contains(name, "://") && !strings.HasPrefix(name, "/") {
 		name = strings.TrimSuffix(root, "/") + "/" + name
@@ -337,12 +338,26 @@ func Normalize(root, name string) string {
 	scheme := ""
 	if i := strings.Index(name, "://"); i >= 0 {
 		end := i + 3
+		named := !strings.HasPrefix(name, "webpack")         // "webpack://@scope/package/a#b.js" has neither user nor fragment
 		if k := strings.IndexByte(name[end:], '/'); k >= 0 { // what stands for a host is no folder
 			end += k + 1
+		}
+		at := strings.LastIndexByte(name[:end], '@')
+		if at > i && (named || strings.Contains(name[i+3:at], ":")) {
+			name, end = name[:i+3]+name[at+1:], end-(at+1-i-3)
 		}
 		scheme, name = name[:end], name[end:]
 		if strings.HasSuffix(scheme, ":///") { // a path from the root
 			scheme, name = strings.TrimSuffix(scheme, "/"), "/"+name
+		}
+		if named {
+			name, _, _ = strings.Cut(name, "#")
+		}
+	}
+	if strings.HasPrefix(name, "//") && scheme == "" {
+		host, _, _ := strings.Cut(name[2:], "/")
+		if at := strings.LastIndexByte(host, '@'); strings.Contains(host[:max(at, 0)], ":") {
+			name = "//" + name[2+at+1:]
 		}
 	}
 	name, _, _ = strings.Cut(name, "?")

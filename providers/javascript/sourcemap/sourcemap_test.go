@@ -149,6 +149,9 @@ func TestNormalizedPaths(t *testing.T) {
 		{"/root/", "a/../b.js", "/root/b.js"},
 		{"", "webpack://app/./src/a.js?1234", "webpack://app/src/a.js"},
 		{"", "webpack:///./src/a.js", "webpack:///src/a.js"},
+		{"", "https://u:S@h/x.js?token=S#S", "https://h/x.js"},
+		{"https://S@h:80/r", "x.js#S", "https://h:80/r/x.js"},
+		{"", "webpack://@scope/package/./a#b.js", "webpack://@scope/package/a#b.js"},
 	} {
 		if got := sourcemap.Normalize(tt.root, tt.name); got != tt.want {
 			t.Errorf("%q %q is %q, not %q", tt.root, tt.name, got, tt.want)

@@ -46,6 +46,7 @@ func Analyze(ctx context.Context, t *tree.Tree) (*model.ApplicationAnalysis, err
 			defer read()
 			return a.readUnits()
 		}},
+		{"reading import maps", a.readImportMaps},
 		{"joining chunks", a.joinChunks},
 		{"settling names", a.settleFacts},
 		{"drawing the graph", a.draw},
@@ -62,7 +63,11 @@ func Analyze(ctx context.Context, t *tree.Tree) (*model.ApplicationAnalysis, err
 			return nil, err
 		}
 	}
-	return a.result(), ctx.Err()
+	out := a.result()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 type analysis struct {
@@ -78,6 +83,8 @@ type analysis struct {
 	maps      []*sourcemap.Map // by file: of source maps, and of programs that hold one
 	mapErrors []error          // by file
 	lowered   []bool           // by file: read after its types were taken out
+	// importMaps are those of the pages that load a file, by file; nil without any.
+	importMaps [][]*pageMap
 
 	b *graph.Builder
 	// Nodes that others are joined to.

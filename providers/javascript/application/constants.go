@@ -10,7 +10,6 @@ import (
 	"rea/providers/javascript/facts"
 	"rea/providers/javascript/graph"
 	"rea/providers/javascript/parse"
-	"rea/providers/javascript/resolve"
 )
 
 // settleFacts gives facts the names that are values of other modules, as the
@@ -219,7 +218,7 @@ func (s *settling) loads(from place, r *facts.Reference) []place {
 		if !ok || i.Unknown {
 			continue
 		}
-		found := s.resolver.Resolve(s.asker(from.file, i.Kind == facts.Require || i.Kind == facts.Resolve), i.Specifier, resolve.How{Require: i.Kind == facts.Require || i.Kind == facts.Resolve})
+		found := s.resolve(from.file, i.Specifier, i.Kind == facts.Require || i.Kind == facts.Resolve)
 		to, ok := s.byPath[found.Path]
 		if !ok || s.units[to] == nil {
 			continue

@@ -14,7 +14,6 @@ import (
 	"rea/providers/javascript/facts"
 	"rea/providers/javascript/graph"
 	"rea/providers/javascript/parse"
-	"rea/providers/javascript/resolve"
 	"rea/providers/javascript/tree"
 )
 
@@ -242,13 +241,16 @@ func (a *analysis) drawImport(file int, from int64, i *facts.Import) {
 		a.b.Edge(from, to, model.ApplicationRelationImports, a.b.From(source), at, p)
 		return
 	}
-	r := a.resolver.Resolve(a.asker(file, i.Kind == facts.Require || i.Kind == facts.Resolve), i.Specifier, resolve.How{Require: i.Kind == facts.Require || i.Kind == facts.Resolve})
+	r := a.resolve(file, i.Specifier, i.Kind == facts.Require || i.Kind == facts.Resolve)
 	switch {
 	case r.Path != "":
 		a.checkData(a.byPath[r.Path])
 		a.b.Edge(from, a.fileNodes[a.byPath[r.Path]], model.ApplicationRelationImports, a.b.From(fromSyntax), at, p)
 		return
 	case r.Builtin, r.URL:
+		if r.Address != "" {
+			specifier = address.Clean(r.Address)
+		}
 		to := a.b.Node(model.ApplicationNodeKindExternalModule, graph.Local(specifier), specifier, a.b.From(fromSyntax), nil, graph.Properties{"builtin": r.Builtin})
 		a.b.Edge(from, to, model.ApplicationRelationImports, a.b.From(fromSyntax), at, p)
 		return

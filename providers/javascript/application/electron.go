@@ -389,6 +389,7 @@ func (a *analysis) drawDocuments() {
 		if d.Unclosed {
 			a.b.Gap("markup of "+a.tree.Files[i].Path, -1, "the document ends inside of a tag or script")
 		}
+		a.drawUnread(i, d)
 		line := newTally(text(a.tree.Files[i].Data))
 		for k := range d.Frames {
 			a.drawFrame(i, d, &d.Frames[k], line)
@@ -396,7 +397,7 @@ func (a *analysis) drawDocuments() {
 		line = newTally(text(a.tree.Files[i].Data))
 		for _, s := range d.Scripts {
 			at := a.b.Location(i, uint32(s.Start), uint32(s.End), line.at(s.Start))
-			if s.Inline {
+			if s.Inline || !s.Runs() && !s.Preload {
 				continue
 			}
 			p := graph.Properties{"src": address.Clean(s.Src), "module": s.Module}
@@ -409,39 +410,13 @@ func (a *analysis) drawDocuments() {
 			}
 			source := unknown(fromDocument, "no such file in the application")
 			kind, key := model.ApplicationNodeKindExternalModule, "script "+address.Clean(s.Src)
-			if strings.Contains(s.Src, "://") || strings.HasPrefix(s.Src, "//") {
+			if elsewhere(s.Src) {
 				source = fromDocument
 			}
 			to := a.b.Node(kind, graph.Local(key), address.Clean(s.Src), a.b.From(source), nil, graph.Properties{"builtin": false})
 			a.b.Edge(from, to, model.ApplicationRelationLoads, a.b.From(source), at, p)
 		}
 	}
-}
-
-func (a *analysis) scriptOf(i int, base, src string) string {
-	src, _, _ = strings.Cut(src, "?")
-	src, _, _ = strings.Cut(src, "#")
-	if src == "" || strings.Contains(src, "://") || strings.HasPrefix(src, "//") {
-		return ""
-	}
-	dir := path.Dir(a.tree.Files[i].Path)
-	if base != "" && !strings.Contains(base, "://") {
-		dir = path.Join(dir, base)
-	}
-	if strings.HasPrefix(src, "/") {
-		for d := dir; ; d = path.Dir(d) { // the root of the site is one of the folders above
-			if p := path.Join(d, src); a.Has(p) {
-				return p
-			}
-			if d == "." || d == "/" {
-				return ""
-			}
-		}
-	}
-	if p := path.Join(dir, src); a.Has(p) {
-		return p
-	}
-	return ""
 }
 
 // A use is a call of a member of an exposed API.

@@ -7,7 +7,6 @@ import (
 	"rea/generated/model"
 	"rea/providers/javascript/bundle"
 	"rea/providers/javascript/parse"
-	"rea/providers/javascript/resolve"
 	"rea/providers/javascript/semantic"
 )
 
@@ -80,7 +79,7 @@ func (s *joining) target(part int, at uint32, specifier string, in int) (semanti
 		}
 		return semantic.Target{Part: s.index[to.file], Module: to.part}, true
 	}
-	r := s.resolver.Resolve(s.asker(file, in == semantic.ByRequire), specifier, resolve.How{Require: in == semantic.ByRequire})
+	r := s.resolve(file, specifier, in == semantic.ByRequire)
 	if r.Path == "" {
 		return semantic.Target{}, false
 	}

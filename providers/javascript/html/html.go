@@ -3,14 +3,16 @@
 package html
 
 import (
+	stdhtml "html"
 	"strings"
+	"unicode/utf8"
 )
 
 // A Script is a script element, or a link that loads a module ahead.
 type Script struct {
 	Src        string // "" for inline code
-	Type       string
-	Start, End int // of the tag, or of inline code
+	Type       string // in lower case; what the attribute language says without one
+	Start, End int    // of the tag, or of inline code
 	Inline     bool
 	Module     bool
 	Preload    bool
@@ -34,7 +36,17 @@ type Document struct {
 	Title    string
 	Base     string
 	Unclosed bool // it ended inside of a tag or script
+	// What is code, and is not among the scripts.
+	Handlers  int // attributes that are run on an event
+	Addresses int // javascript: in the place of an address
+	Documents int // documents in the attribute srcdoc
+	Templates int // scripts in a template, which run when a program puts them into the page
+
+	svg, template int // elements that are open
 }
+
+// ImportMap is the type of a script that tells what specifiers of modules mean.
+const ImportMap = "importmap"
 
 const maxScripts = 10_000
 
@@ -56,6 +68,11 @@ func Read(src string) *Document {
 			i += 4 + end + 3
 			continue
 		}
+		if i+2 < len(src) && src[i+1] == '/' && letter(src[i+2]) {
+			d.leave(src[i+2:])
+			i += 2
+			continue
+		}
 		if i+1 >= len(src) || !letter(src[i+1]) {
 			i++
 			continue
@@ -70,9 +87,26 @@ func Read(src string) *Document {
 	return d
 }
 
+// leave takes an end tag: rest is from its name on.
+func (d *Document) leave(rest string) {
+	switch {
+	case d.svg > 0 && named(rest, "svg"):
+		d.svg--
+	case d.template > 0 && named(rest, "template"):
+		d.template--
+	}
+}
+
+// named reports whether the name of a tag is name.
+func named(rest, name string) bool {
+	return len(rest) >= len(name) && strings.EqualFold(rest[:len(name)], name) &&
+		(len(rest) == len(name) || space(rest[len(name)]) || rest[len(name)] == '>' || rest[len(name)] == '/')
+}
+
 type tag struct {
 	name       string
 	attributes []attribute
+	closed     bool // it ends with "/>", which means something in SVG
 }
 
 type attribute struct{ name, value string }
@@ -99,6 +133,7 @@ func readTag(src string, i int) (t tag, end int, ok bool) {
 	for i < len(src) {
 		switch c := src[i]; {
 		case c == '>':
+			t.closed = src[i-1] == '/'
 			return t, i + 1, true
 		case space(c) || c == '/':
 			i++
@@ -138,18 +173,92 @@ func readValue(src string, i int) (string, int) {
 	return unescape(src[start:i]), i
 }
 
-var entities = strings.NewReplacer("&amp;", "&", "&quot;", `"`, "&#39;", "'", "&lt;", "<", "&gt;", ">")
-
+// unescape is the value of an attribute. A named reference without a semicolon is none
+// where "=" or a letter follows, as in an address with several parameters.
 func unescape(s string) string {
 	if strings.IndexByte(s, '&') < 0 {
 		return s
 	}
-	return entities.Replace(s)
+	var out strings.Builder
+	for {
+		at := strings.IndexByte(s, '&')
+		if at < 0 {
+			out.WriteString(s)
+			return out.String()
+		}
+		out.WriteString(s[:at])
+		s = s[at:]
+		end := 1
+		if end < len(s) && s[end] == '#' {
+			end++
+		}
+		for end < len(s) && (letter(s[end]) || s[end] >= '0' && s[end] <= '9') {
+			end++
+		}
+		switch {
+		case end < len(s) && s[end] == ';':
+			end++
+			out.WriteString(stdhtml.UnescapeString(s[:end]))
+		case strings.HasPrefix(s, "&#"):
+			out.WriteString(stdhtml.UnescapeString(s[:end]))
+		default:
+			value := stdhtml.UnescapeString(s[:end])
+			if end < len(s) && s[end] == '=' || utf8.RuneCountInString(value) != 1 {
+				value = s[:end]
+			}
+			out.WriteString(value)
+		}
+		s = s[end:]
+	}
+}
+
+// address is the value of an attribute as readers of addresses take it: without white
+// space around it and line ends in it.
+func (t *tag) address(name string) (string, bool) {
+	value, ok := t.get(name)
+	return Address(value), ok
+}
+
+var lineEnds = strings.NewReplacer("\t", "", "\n", "", "\r", "")
+
+// Address is what browsers read of the text of an address.
+func Address(text string) string {
+	return lineEnds.Replace(strings.TrimFunc(text, func(r rune) bool { return r <= ' ' }))
+}
+
+// attributes takes code that stands in attributes.
+func (d *Document) attributes(t *tag) {
+	for _, a := range t.attributes {
+		switch a.name {
+		case "href", "src", "action", "formaction", "data", "xlink:href":
+			if value := Address(a.value); len(value) >= len("javascript:") && strings.EqualFold(value[:len("javascript:")], "javascript:") {
+				d.Addresses++
+			}
+		case "srcdoc":
+			if t.name == "iframe" && strings.TrimSpace(a.value) != "" {
+				d.Documents++
+			}
+		default:
+			if len(a.name) > 3 && strings.HasPrefix(a.name, "on") && strings.TrimSpace(a.value) != "" && strings.IndexFunc(a.name, func(r rune) bool { return r < 'a' || r > 'z' }) < 0 {
+				d.Handlers++
+			}
+		}
+	}
 }
 
 // tag takes what a tag says, and gives where reading goes on.
 func (d *Document) tag(src string, t tag, start, end int) int {
+	d.attributes(&t)
 	switch t.name {
+	case "svg":
+		if !t.closed {
+			d.svg++
+		}
+	case "template":
+		_, old := t.get("shadowroot")
+		if _, shadow := t.get("shadowrootmode"); d.template > 0 || !shadow && !old {
+			d.template++
+		}
 	case "script":
 		return d.script(src, t, start, end)
 	case "style", "textarea", "noscript", "title", "xmp":
@@ -158,20 +267,23 @@ func (d *Document) tag(src string, t tag, start, end int) int {
 			d.Unclosed = true
 			return len(src)
 		}
-		if t.name == "title" && d.Title == "" {
-			d.Title = strings.TrimSpace(unescape(src[end:close]))
+		if t.name == "title" && d.Title == "" && d.svg == 0 {
+			d.Title = strings.TrimSpace(stdhtml.UnescapeString(src[end:close]))
 		}
 		return close
 	case "link":
 		rel, _ := t.get("rel")
 		as, _ := t.get("as")
-		if href, ok := t.get("href"); ok && (rel == "modulepreload" || rel == "preload" && as == "script") && len(d.Scripts) < maxScripts {
+		if href, ok := t.address("href"); ok && d.template == 0 && (rel == "modulepreload" || rel == "preload" && as == "script") && len(d.Scripts) < maxScripts {
 			d.Scripts = append(d.Scripts, Script{Src: href, Start: start, End: end, Module: rel == "modulepreload", Preload: true})
 		}
-	case "iframe", "webview", "frame", "embed":
-		address, ok := t.get("src")
-		preload, loads := t.get("preload")
-		if (ok || loads) && len(d.Frames) < maxScripts {
+	case "iframe", "webview", "frame", "embed", "object":
+		address, ok := t.address("src")
+		if t.name == "object" {
+			address, ok = t.address("data")
+		}
+		preload, loads := t.address("preload")
+		if (ok || loads) && d.template == 0 && len(d.Frames) < maxScripts {
 			f := Frame{Src: address, Preload: preload, View: t.name == "webview", Start: start, End: end}
 			f.Preferences, _ = t.get("webpreferences")
 			_, f.Node = t.get("nodeintegration")
@@ -182,7 +294,7 @@ func (d *Document) tag(src string, t tag, start, end int) int {
 			d.Policy, _ = t.get("content")
 		}
 	case "base":
-		if href, ok := t.get("href"); ok && d.Base == "" {
+		if href, ok := t.address("href"); ok && d.Base == "" {
 			d.Base = href
 		}
 	}
@@ -190,21 +302,37 @@ func (d *Document) tag(src string, t tag, start, end int) int {
 }
 
 func (d *Document) script(src string, t tag, start, end int) int {
-	close := closing(src, end, "script")
-	if close < 0 {
-		d.Unclosed = true
-		close = len(src)
+	close := end
+	if d.svg == 0 || !t.closed {
+		if close = closing(src, end, "script"); close < 0 {
+			d.Unclosed = true
+			close = len(src)
+		}
 	}
 	if len(d.Scripts) >= maxScripts {
 		return close
 	}
 	s := Script{Start: start, End: end}
-	s.Type, _ = t.get("type")
-	s.Type = strings.ToLower(strings.TrimSpace(s.Type))
+	kind, has := t.get("type")
+	if language, _ := t.get("language"); !has && language != "" {
+		kind = "text/" + language
+	}
+	s.Type = strings.ToLower(strings.TrimSpace(kind))
 	s.Module = s.Type == "module"
-	s.Src, _ = t.get("src")
-	if _, has := t.get("src"); !has {
+	s.Src, has = t.address("src")
+	if d.svg > 0 {
+		if s.Src, has = t.address("href"); !has {
+			s.Src, has = t.address("xlink:href")
+		}
+	}
+	if !has {
 		s.Inline, s.Start, s.End = true, end, close
+	}
+	if d.template > 0 {
+		if s.Runs() {
+			d.Templates++
+		}
+		return close
 	}
 	d.Scripts = append(d.Scripts, s)
 	return close
@@ -213,10 +341,12 @@ func (d *Document) script(src string, t tag, start, end int) int {
 // Runs reports whether a script is code, not data.
 func (s *Script) Runs() bool {
 	switch s.Type {
-	case "", "module", "text/javascript", "application/javascript", "text/ecmascript", "application/ecmascript", "application/x-javascript", "text/babel", "text/jsx":
+	case "", "module", "text/babel", "text/jsx",
+		"text/javascript", "application/javascript", "application/x-javascript", "text/x-javascript",
+		"text/ecmascript", "application/ecmascript", "application/x-ecmascript", "text/x-ecmascript", "text/jscript", "text/livescript":
 		return true
 	}
-	return false
+	return strings.HasPrefix(s.Type, "text/javascript1.")
 }
 
 // closing is where the end tag of an element begins that holds no markup, or -1.
@@ -227,8 +357,7 @@ func closing(src string, from int, name string) int {
 			return -1
 		}
 		i += at
-		rest := src[i+2:]
-		if len(rest) >= len(name) && strings.EqualFold(rest[:len(name)], name) && (len(rest) == len(name) || space(rest[len(name)]) || rest[len(name)] == '>' || rest[len(name)] == '/') {
+		if named(src[i+2:], name) {
 			return i
 		}
 		i += 2

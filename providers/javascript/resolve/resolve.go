@@ -186,6 +186,7 @@ type Result struct {
 	Package string // name of the package that was looked for
 	Builtin bool
 	URL     bool
+	Address string // that an import map gives it, "" without
 	// Reason why nothing was found.
 	Reason string
 }

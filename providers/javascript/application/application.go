@@ -227,6 +227,10 @@ func (a *analysis) mapOf(i int, address string) *sourcemap.Map {
 		a.maps[i], a.mapErrors[i] = sourcemap.Read(inline)
 		return a.maps[i]
 	}
+	if strings.HasPrefix(address, "data:") {
+		a.mapErrors[i] = errUndecoded
+		return nil
+	}
 	if p, ok := a.mapPath(i, address); ok {
 		return a.maps[a.byPath[p]]
 	}

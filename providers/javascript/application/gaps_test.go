@@ -27,3 +27,22 @@ func TestGapsOfFiles(t *testing.T) {
 		})
 	}
 }
+
+// Programs that name what is no source map are told of.
+func TestGapsOfDeclaredMaps(t *testing.T) {
+	for name, tt := range map[string]struct{ address, reason string }{
+		"itself":    {"a.js", "a.js, which is not a source map"},
+		"data":      {"b.json", "b.json, which is not a source map"},
+		"null":      {"data:application/json,null", "it is not a source map"},
+		"undecoded": {"data:;base64,%%%", "cannot be decoded"},
+		"nothing":   {"data:application/json", "cannot be decoded"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := analyze(t, write(t, map[string]string{"a.js": "f()\n//# sourceMappingURL=" + tt.address + "\n", "b.json": "{}"}))
+			g := a.Graph.Coverage.Gaps
+			if len(g) != 1 || g[0].What != "source map of a.js" || !strings.Contains(g[0].Reason, tt.reason) {
+				t.Errorf("gaps = %+v", g)
+			}
+		})
+	}
+}

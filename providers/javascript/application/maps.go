@@ -3,6 +3,7 @@ package application
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"net/url"
 	"path"
 	"strings"
@@ -18,6 +19,8 @@ var fromMap = graph.Source{
 	Extractor: extractor, Authority: model.ApplicationProvenanceAuthoritySourceMap,
 	State: model.ApplicationProvenanceStateObserved, Confidence: model.ApplicationProvenanceConfidenceExact,
 }
+
+var errUndecoded = fmt.Errorf("%w: what the program holds in its place cannot be decoded", sourcemap.ErrNotMap)
 
 // drawMaps draws source maps and the files that they say programs were made of.
 func (a *analysis) drawMaps() {
@@ -77,6 +80,10 @@ func (a *analysis) drawDeclaredMap(i int, declared string, sources map[int][]int
 	}
 	if p, ok := a.mapPath(i, declared); ok {
 		to := a.byPath[p]
+		if a.tree.Files[to].Kind != tree.SourceMap {
+			a.b.Gap("source map of "+a.tree.Files[i].Path, -1, "it names "+p+", which is not a source map")
+			return
+		}
 		a.b.Edge(from, a.fileNodes[to], model.ApplicationRelationMapsTo, a.b.From(fromMap), nil, nil)
 		if m := a.maps[to]; m != nil {
 			a.drawOrigins(i, m, sources[to])

@@ -44,6 +44,7 @@ func (r *recovery) mergeParts() (bool, error) {
 		return false, err
 	}
 	ins := slices.Concat(left...)
+	ins = append(ins, r.intoParts()...)
 	for _, c := range r.callSites {
 		if i := r.extentAt(c.owner); i >= 0 && r.extents[i].lo <= c.lo && c.lo < r.extents[i].hi {
 			continue // the pad lies where the call does
@@ -135,6 +136,32 @@ func (r *recovery) mergeParts() (bool, error) {
 	r.touchLeaving(leaders) // whoever left for a part may now enter it, or not
 	r.reownExtents()
 	return true, r.d.run(r.ctx, r.workers, leaders)
+}
+
+// intoParts lists the jumps into the middle of parts whose parents are not known.
+func (r *recovery) intoParts() []incoming {
+	if len(r.parts) == 0 {
+		return nil
+	}
+	left := make([][]incoming, r.shards(len(r.funcs)))
+	_ = r.eachShard(len(r.funcs), func(_, s, lo, hi int) {
+		for _, f := range r.funcs[lo:hi] {
+			for _, e := range f.exits {
+				if e.to == none || e.kind > exitCond || !r.covered.has(e.to) || r.starts.has(e.to) {
+					continue
+				}
+				i := r.extentAt(e.to)
+				if i < 0 {
+					continue
+				}
+				p := r.extents[i].owner
+				if parent, part := r.parts[p]; part && parent == none && r.starts.has(p) && p != f.entry {
+					left[s] = append(left[s], incoming{to: p, from: f, site: e.from, kind: e.kind})
+				}
+			}
+		}
+	})
+	return slices.Concat(left...)
 }
 
 // mayBeParts is the set of starts that may be parts: those that are known to be,

@@ -155,7 +155,7 @@ func (r *recovery) splitsOf(f *fn, shared bitset, align uint32) []jumpSplit {
 		if !between && !shared.has(t) && !next && !(k == kindJump && (r.behindPadding(t) || r.opensFrame(t) && r.tearsDown(b))) {
 			continue
 		}
-		if k == kindCond && (!between || r.sp.addr(t)%uint64(align) != 0) {
+		if k == kindCond && (!between || r.sp.addr(t)%uint64(align) != 0 || r.firstPart(t, align)) {
 			continue
 		}
 		cands = append(cands, jumpSplit{b.last, t})
@@ -185,6 +185,31 @@ func (r *recovery) splitsOf(f *fn, shared bitset, align uint32) []jumpSplit {
 		cands = slices.DeleteFunc(cands, func(c jumpSplit) bool { return slices.Contains(first, c) })
 	}
 	return nil
+}
+
+// firstPart says whether t, where a conditional jump leads, is where the linker
+// put the first of the parts that compilers move out of functions: before all
+// other code of its section, or with more of them right behind it, where no
+// function begins.
+func (r *recovery) firstPart(t, align uint32) bool {
+	if s := r.sectionAt(r.sp.addr(t)); s != nil && s.Addr == r.sp.addr(t) {
+		return true
+	}
+	if align < 16 {
+		return false
+	}
+	a, end := t, r.sp.at(t).end()
+	for n := 0; a < end && n < continuationInsts; n++ {
+		k := r.d.kind(a)
+		if k == kindCond || r.d.meta[a] == 0 {
+			return false
+		}
+		a += r.d.size(a)
+		if k == kindJump || k == kindReturn || k == kindTrap || k == kindCall && r.stops(a-r.d.size(a)) {
+			break
+		}
+	}
+	return a < end && r.sp.addr(a)%uint64(align) != 0 && r.insnStart(a) && !r.starts.has(a) && r.skipPadding(a, end) == a
 }
 
 // splitBudget bounds, with some passes over all of its blocks, the blocks looked

@@ -245,7 +245,7 @@ func (r *recovery) seedParts(claims *[]claim) {
 		if o == none || r.inStub(o) {
 			continue
 		}
-		if n := r.leadingNops(o); n > 0 && parent[p.Addr] == 0 && p.Size > uint64(n) {
+		if n := r.leadingNops(o); n > 0 && parent[p.Addr] == 0 && p.Size > uint64(n) && !slices.Contains(r.im.LandingPads, p.Addr+uint64(n)) {
 			r.addSeed(o+n, ByUnwind) // a signal trampoline: its frame is not its caller's
 			*claims = append(*claims, claim{extent{span{o + n, r.sp.endOff(o+n, p.Size-uint64(n))}, o + n}, 0})
 			continue

@@ -1,6 +1,7 @@
 package ehframe
 
 import (
+	"encoding/binary"
 	"fmt"
 	"slices"
 
@@ -30,6 +31,7 @@ type cie struct {
 	indirect       bool
 	signal         bool
 	segmentSize    byte
+	codeAlign      uint64
 	cfaReg, cfaOff uint64 // the frame at entry
 }
 
@@ -113,7 +115,7 @@ func (r *reader) parseCIE(c cursor) *cie {
 		c.u8() // address size
 		out.segmentSize = c.u8()
 	}
-	c.uleb() // code alignment
+	out.codeAlign = c.uleb()
 	c.uleb() // data alignment
 	if version == 1 {
 		c.u8() // return address register
@@ -135,7 +137,7 @@ func (r *reader) parseCIE(c cursor) *cie {
 		out.readAugmentation(augmentation[1:], a, bases{text: r.loc.TextBase, data: r.loc.DataBase})
 	}
 	out.ok = !c.bad
-	out.cfaReg, out.cfaOff, _, _ = frameAt(c, 0, 0)
+	out.cfaReg, out.cfaOff, _, _ = frameAt(c, 0, 0, 0)
 	return out
 }
 
@@ -206,7 +208,7 @@ func (r *reader) readFDE(e entry, c *cie) {
 		// look up the return address less one.
 		f.Addr, f.Size = f.Addr+1, f.Size-1
 	}
-	reg, off, set, expression := frameAt(body, c.cfaReg, c.cfaOff)
+	reg, off, set, expression := frameAt(body, c.cfaReg, c.cfaOff, r.leadingNop(f.Addr)/max(1, c.codeAlign))
 	f.Framed = set && !expression && !c.signal && (reg != c.cfaReg || off != c.cfaOff)
 	r.readLSDA(&f)
 	r.table.FDEs = append(r.table.FDEs, f)
@@ -216,17 +218,35 @@ func (r *reader) readFDE(e entry, c *cie) {
 // advance take a few bytes.
 const maxEntryCode = 512
 
-// frameAt runs call frame instructions up to the first one that advances, and
-// returns how the frame address is computed there. set tells whether they say
-// so at all, expression that they do in a way not followed here.
-func frameAt(c cursor, reg, off uint64) (r, o uint64, set, expression bool) {
+// leadingNop is the length of the instruction at addr if it does nothing:
+// compilers begin split parts with one whose first instruction would be a landing
+// pad, because offset 0 of an exception table says that there is none.
+func (r *reader) leadingNop(addr uint64) uint64 {
+	b := r.im.Bytes(addr, 4)
+	switch {
+	case r.im.Arch == object.ARM64 && len(b) == 4 && binary.LittleEndian.Uint32(b) == 0xd503201f:
+		return 4
+	case (r.im.Arch == object.X86_64 || r.im.Arch == object.X86) && len(b) > 0 && b[0] == 0x90:
+		return 1
+	}
+	return 0
+}
+
+// frameAt runs call frame instructions up to the first one that advances by more
+// than lead, and returns how the frame address is computed there. set tells
+// whether they say so at all, expression that they do in a way not followed here.
+func frameAt(c cursor, reg, off, lead uint64) (r, o uint64, set, expression bool) {
 	r, o = reg, off
 	c.b = c.b[:min(len(c.b), maxEntryCode)]
 	for len(c.b) > 0 && !c.bad {
 		op := c.u8()
 		switch {
 		case op>>6 == 1: // advance_loc
-			return
+			if lead == 0 || uint64(op&0x3f) != lead || set {
+				return
+			}
+			lead = 0
+			continue
 		case op>>6 == 2: // offset
 			c.uleb()
 			continue

@@ -43,6 +43,7 @@ func (a *analysis) draw() error {
 		a.tree.Name, a.b.From(fromBytes), nil, nil)
 	for _, g := range a.tree.Gaps {
 		a.b.Gap(g.What, g.Omitted, g.Reason)
+		a.resolver.Partial = a.resolver.Partial || g.What == "files" || strings.HasPrefix(g.What, "entries of ")
 	}
 	a.drawFiles()
 	a.partNodes = make([][]int64, len(a.units))

@@ -193,7 +193,7 @@ func (a *analysis) drawProcess(file int, from int64, f *facts.Fact) {
 	switch {
 	case f.Dynamic, p["inline"] == true:
 	case found == "" && f.Kind != facts.ChildProcess:
-		source = unknown(fromSyntax, "no such file in the application")
+		source = unknown(fromSyntax, a.resolver.Absent("no such file in the application"))
 	}
 	if found != "" {
 		key = found
@@ -408,7 +408,7 @@ func (a *analysis) drawDocuments() {
 				a.b.Edge(from, a.fileNodes[a.byPath[target]], model.ApplicationRelationLoads, a.b.From(fromDocument), at, p)
 				continue
 			}
-			source := unknown(fromDocument, "no such file in the application")
+			source := unknown(fromDocument, a.resolver.Absent("no such file in the application"))
 			kind, key := model.ApplicationNodeKindExternalModule, "script "+address.Clean(s.Src)
 			if elsewhere(s.Src) {
 				source = fromDocument

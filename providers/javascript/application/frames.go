@@ -51,7 +51,7 @@ func (a *analysis) drawFrame(i int, d *html.Document, f *html.Frame, line *tally
 		if target == "" {
 			key = src
 			if !strings.Contains(f.Src, ":") {
-				source = unknown(fromDocument, "no such file in the application")
+				source = unknown(fromDocument, a.resolver.Absent("no such file in the application"))
 			}
 		}
 		node := a.b.Node(model.ApplicationNodeKindElectronRenderer, graph.Local(key), src, a.b.From(source), at, p)
@@ -62,7 +62,7 @@ func (a *analysis) drawFrame(i int, d *html.Document, f *html.Frame, line *tally
 		script := a.scriptOf(i, d.Base, strings.TrimPrefix(f.Preload, "file://"))
 		key, source := script, fromDocument
 		if script == "" {
-			key, source = address.Clean(f.Preload), unknown(fromDocument, "no such file in the application")
+			key, source = address.Clean(f.Preload), unknown(fromDocument, a.resolver.Absent("no such file in the application"))
 		}
 		node := a.b.Node(model.ApplicationNodeKindElectronPreload, graph.Local(key), address.Clean(f.Preload), a.b.From(source), at, graph.Properties{"via": "<webview>"})
 		a.b.Edge(from, node, model.ApplicationRelationLoads, a.b.From(source), at, graph.Properties{"via": "<webview>"})

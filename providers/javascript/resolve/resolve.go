@@ -201,13 +201,23 @@ var replaced = map[string][]string{".js": {".ts", ".tsx", ".jsx"}, ".mjs": {".mt
 type Resolver struct {
 	files Files
 	links Links // nil when the files know none
+	// Partial: there may be more files than are known.
+	Partial bool
 }
 
 // New makes the resolver of an application. Files that are Links, too, are looked
 // at through them.
 func New(files Files) *Resolver {
 	links, _ := files.(Links)
-	return &Resolver{files, links}
+	return &Resolver{files: files, links: links}
+}
+
+// Absent is why a file was not found: text, where all files are known.
+func (r *Resolver) Absent(text string) string {
+	if r.Partial {
+		return text + ", as far as files were read: not all of them were"
+	}
+	return text
 }
 
 // maxLinks bounds the links on the way to one file, which may lead in circles.
@@ -340,7 +350,7 @@ func (r *Resolver) resolve(from, specifier string, how How) Result {
 		if p := r.fileOrFolder(strings.TrimLeft(specifier, "/"), how); p != "" {
 			return Result{Path: p}
 		}
-		return Result{Reason: "no such file"}
+		return Result{Reason: r.Absent("no such file")}
 	case specifier == "." || specifier == ".." || strings.HasPrefix(specifier, "./") || strings.HasPrefix(specifier, "../"):
 		joined := path.Join(dir, specifier)
 		if joined == ".." || strings.HasPrefix(joined, "../") {
@@ -352,7 +362,7 @@ func (r *Resolver) resolve(from, specifier string, how How) Result {
 		if r.links != nil && r.real(joined) == "" {
 			return Result{Reason: "it is behind a symbolic link that leads out of the application"}
 		}
-		return Result{Reason: "no such file"}
+		return Result{Reason: r.Absent("no such file")}
 	case strings.HasPrefix(specifier, "#"):
 		return r.imports(dir, specifier, how)
 	}
@@ -447,7 +457,7 @@ func (r *Resolver) pkg(dir, specifier string, how How) Result {
 	if Builtin(specifier) {
 		return Result{Package: specifier, Builtin: true}
 	}
-	reason := "the package is not in the application"
+	reason := r.Absent("the package is not in the application")
 	if self, m := r.scope(dir); m != nil && m.Name == name && m.Exports != nil {
 		return r.exported(self, m, name, sub, how)
 	}
@@ -461,7 +471,7 @@ func (r *Resolver) pkg(dir, specifier string, how How) Result {
 				return Result{Path: p, Package: name}
 			}
 			if r.manifest(at) != nil {
-				reason = "the package has no such file"
+				reason = r.Absent("the package has no such file")
 			}
 		}
 		if d == "." || d == "/" || d == "" {
@@ -508,7 +518,7 @@ func (r *Resolver) exported(at string, m *Manifest, name, sub string, how How) R
 		return Result{Package: name, Reason: "package.json exports a path outside of the package"}
 	}
 	if !r.has(full) {
-		return Result{Package: name, Reason: "package.json exports " + key + " as " + p + ", which is not there"}
+		return Result{Package: name, Reason: r.Absent("package.json exports " + key + " as " + p + ", which is not there")}
 	}
 	return Result{Path: full, Package: name}
 }
@@ -528,7 +538,7 @@ func (r *Resolver) imports(dir, specifier string, how How) Result {
 	if full := path.Join(at, p); r.has(full) {
 		return Result{Path: full}
 	}
-	return Result{Reason: "package.json imports " + specifier + " as " + p + ", which is not there"}
+	return Result{Reason: r.Absent("package.json imports " + specifier + " as " + p + ", which is not there")}
 }
 
 // match finds the entry for a key: the same, or the pattern with the longest part

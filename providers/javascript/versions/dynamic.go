@@ -1,11 +1,6 @@
 package versions
 
-import (
-	"bytes"
-
-	"rea/generated/model"
-	"rea/providers/javascript/recorded"
-)
+import "rea/generated/model"
 
 // runtimeNamed reports whether code does something whose name it makes only when
 // it runs: the name may be any of that kind.
@@ -93,38 +88,13 @@ var openLists = map[string]string{"members": "members_complete", "options": "opt
 // nothing that the application does.
 var wholeness = map[string]bool{"members_complete": true, "options_known": true}
 
-// surely reports whether a difference between the values of a property is certain
-// where one of the two nodes may have more than it shows.
-func (j *judge) surely(name string, l, r int) bool {
-	flag, ok := openLists[name]
-	if !ok || string(j.m.l.node(l).Properties[flag]) != "false" && string(j.m.r.node(r).Properties[flag]) != "false" {
-		return true
+// more reports of each of two nodes whether it may have more of a property than it
+// shows: code of it was not read, or is only known when the program runs.
+func (j *judge) more(name string, l, r int) (open [2]bool) {
+	for n, i := range []int{l, r} {
+		s := []*side{j.m.l, j.m.r}[n]
+		flag, ok := openLists[name]
+		open[n] = s.incomplete(i) || ok && string(s.node(i).Properties[flag]) == "false"
 	}
-	whole := func(s *side, i int) bool { return string(s.node(i).Properties[flag]) != "false" }
-	x, y := parts(j.m.l.node(l).Properties[name]), parts(j.m.r.node(r).Properties[name])
-	for part, v := range x {
-		if w, there := y[part]; there && !bytes.Equal(v, w) || !there && whole(j.m.r, r) {
-			return true
-		}
-	}
-	for part := range y {
-		if _, there := x[part]; !there && whole(j.m.l, l) {
-			return true
-		}
-	}
-	return false
-}
-
-// parts of a list of texts or of an object, by name.
-func parts(v []byte) map[string][]byte {
-	if m := members(v); m != nil {
-		return m
-	}
-	out := map[string][]byte{}
-	if len(v) > 0 && v[0] == '[' {
-		for _, text := range recorded.List(v) {
-			out[text] = nil
-		}
-	}
-	return out
+	return open
 }

@@ -43,6 +43,7 @@ type tie struct {
 	name  string // the same on both sides when the other end is matched
 	title string // of the relation
 	other int
+	from  int // the one that has it
 }
 
 // ties of a node: of code those that it has to others, of facts those that others
@@ -52,9 +53,9 @@ func (j *judge) ties(s *side, i int) []tie {
 	collect := func(edges []int32, incoming bool) {
 		for _, e := range edges {
 			edge := &s.app.Graph.Edges[e]
-			t := tie{title: string(edge.Relation), other: int(edge.To)}
+			t := tie{title: string(edge.Relation), other: int(edge.To), from: i}
 			if incoming {
-				t.title, t.other = "by "+t.title, int(edge.From)
+				t.title, t.other, t.from = "by "+t.title, int(edge.From), int(edge.From)
 			}
 			if !s.compared(t.other) {
 				continue
@@ -109,14 +110,18 @@ func (j *judge) edges(it *Item, l, r int) agreement {
 				continue
 			}
 			count[t.name] -= sign
+			if j.hidden(s, o, t) {
+				verdict = max(verdict, unclear)
+				continue
+			}
 			if byTitle[t.title] == nil {
 				byTitle[t.title] = &lists{}
 			}
 			put(byTitle[t.title], s.app.Label(t.other))
 			if s.pair[t.other] >= 0 || j.certain(t.other, s, o) {
 				verdict = differ
-			} else if verdict == same {
-				verdict = unclear
+			} else {
+				verdict = max(verdict, unclear)
 			}
 		}
 	}
@@ -129,6 +134,18 @@ func (j *judge) edges(it *Item, l, r int) agreement {
 		it.change(InRelationships, title, texts(byTitle[title].left), texts(byTitle[title].right))
 	}
 	return verdict
+}
+
+// hidden reports whether the other side may have a tie that it doesn't show.
+func (j *judge) hidden(s, o *side, t tie) bool {
+	there := s.pair[t.from]
+	if there < 0 {
+		return false
+	}
+	if o.node(there).Kind == model.ApplicationNodeKindPackage {
+		return o.coverage.Files
+	}
+	return o.incomplete(there)
 }
 
 // maxLabels bounds those of one change.

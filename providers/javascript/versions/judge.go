@@ -1,7 +1,6 @@
 package versions
 
 import (
-	"bytes"
 	"cmp"
 	"slices"
 	"strconv"
@@ -126,8 +125,11 @@ func (j *judge) lone(i int, own, other *side) Item {
 	default:
 		like := j.patterns(i, own, other)
 		it.Candidates, it.Omitted = like.list, like.omitted
-		if reason := cmp.Or(unseen(i, own, other, groups), j.mayBe(i, own, other)); reason != "" {
+		switch reason := cmp.Or(unseen(i, own, other, groups), j.mayBe(i, own, other)); {
+		case reason != "":
 			it.Status, it.Reason = Unknown, side+" "+reason
+		case own.unlisted(i):
+			it.Status, it.Reason = Unknown, "it may be a file: not all those of its side were read"
 		}
 	}
 	return it
@@ -154,7 +156,7 @@ func (j *judge) certain(i int, own, other *side) bool {
 	if own == j.m.r {
 		n = 0
 	}
-	return own.state(i) != model.ApplicationFileStateContradicted && unseen(i, own, other, j.groups[n]) == "" && j.mayBe(i, own, other) == "" &&
+	return own.state(i) != model.ApplicationFileStateContradicted && !own.unlisted(i) && unseen(i, own, other, j.groups[n]) == "" && j.mayBe(i, own, other) == "" &&
 		!slices.ContainsFunc(j.traces(own, i), func(k string) bool { return len(j.known[n][k]) > 0 })
 }
 
@@ -260,6 +262,9 @@ func (j *judge) file(l, r int) Item {
 		it.Dimensions = add(it.Dimensions, InContent)
 		j.properties(&it, l, r)
 		j.edges(&it, l, r)
+		if a.incomplete(l) || b.incomplete(r) {
+			it.Reason = cmp.Or(it.Reason, "not all of it was read: what only one side shows of it is unknown on the other")
+		}
 	}
 	if a.key(l) != b.key(r) {
 		it.Dimensions = add(it.Dimensions, InLocation)
@@ -337,62 +342,11 @@ func (j *judge) fact(l, r int) Item {
 		it.Dimensions = add(it.Dimensions, InRelationships)
 	case unclear:
 		if it.Status == Unchanged {
-			it.Status, it.Reason = Unknown, "what uses it could not be matched"
+			it.Status, it.Reason = Unknown, "what uses it could not be matched, or was not read"
 		}
 	}
 	if it.Basis == Order && it.Status == Unchanged {
 		it.Status, it.Reason = Unknown, "others like it stand beside it"
 	}
 	return it
-}
-
-// maxChanges bounds those of one item.
-const maxChanges = 200
-
-func (it *Item) change(d Dimension, name string, left, right []byte) {
-	it.Dimensions = add(it.Dimensions, d)
-	if len(it.Changes) < maxChanges {
-		it.Changes = append(it.Changes, Change{d, name, left, right})
-	} else if it.Reason == "" {
-		it.Reason = "more changed than is listed"
-	}
-}
-
-// properties compares what two nodes say of themselves.
-func (j *judge) properties(it *Item, l, r int) {
-	x, y := j.m.l.node(l).Properties, j.m.r.node(r).Properties
-	names := append(j.m.l.stated(l), j.m.r.stated(r)...)
-	slices.Sort(names)
-	open := false
-	for _, name := range slices.Compact(names) {
-		if wholeness[name] {
-			open = open || !bytes.Equal(x[name], y[name])
-			continue
-		}
-		if !bytes.Equal(x[name], y[name]) && !j.surely(name, l, r) {
-			open = true
-			continue
-		}
-		j.value(it, name, x[name], y[name], 0)
-	}
-	if open && it.Status == Unchanged && len(it.Dimensions) == 0 {
-		it.Status, it.Reason = Unknown, "one side may have more of it than is seen"
-	}
-}
-
-// value compares two values, members of objects one by one.
-func (j *judge) value(it *Item, name string, x, y []byte, depth int) {
-	if bytes.Equal(x, y) {
-		return
-	}
-	a, b := members(x), members(y)
-	if a == nil || b == nil || depth == 8 {
-		it.change(InProperties, name, x, y)
-		return
-	}
-	names := append(keysOf(a), keysOf(b)...)
-	slices.Sort(names)
-	for _, n := range slices.Compact(names) {
-		j.value(it, name+"."+n, a[n], b[n], depth+1)
-	}
 }

@@ -198,6 +198,32 @@ func (s *side) state(i int) model.ApplicationFileState {
 	return model.ApplicationFileStateAnalyzed
 }
 
+// incomplete reports whether a node may have more than it shows, since code that says
+// it was not read.
+func (s *side) incomplete(i int) bool {
+	if s.node(i).Kind == model.ApplicationNodeKindPackage {
+		return false
+	}
+	p := s.holder(i)
+	if s.isFile(i) {
+		p = s.key(i)
+	}
+	if p == "" { // many places say what it is
+		return s.coverage.Code
+	}
+	switch s.state(i) {
+	case model.ApplicationFileStatePartial, model.ApplicationFileStateSkipped, model.ApplicationFileStateUnavailable, model.ApplicationFileStateContradicted:
+		return true
+	}
+	return false
+}
+
+// unlisted reports whether a module outside of the application may be a file of it
+// that was not listed.
+func (s *side) unlisted(i int) bool {
+	return s.coverage.Files && s.node(i).Kind == model.ApplicationNodeKindExternalModule && !s.flag(i, "builtin")
+}
+
 // A load is a module that another asks for.
 type load struct {
 	edge, to  int

@@ -254,6 +254,9 @@ type tableFinder struct {
 	spills *frameWords // words of the frame that hold addresses, when they were
 	framed bool        // looked for
 
+	jump   uint32 // that height is of
+	height height
+
 	// what ends unbounded tables, when prepared
 	prepared bool
 	insts    bitset   // starts of known instructions

@@ -462,11 +462,12 @@ func (tf *tableFinder) nextTaken(r *recovery, f *fn, addr uint64) uint64 {
 const targetRun = 64 // instructions decoded to judge a target
 
 // accepts judges a target of an unbounded table that the jump at jump of f reads:
-// it lies in f, and the code there agrees with the instructions known so far. Code
-// that returns without the frame that the jump is made with is another function's.
+// it lies in f, the code there agrees with the instructions known so far, and what
+// lies before it does not run into it. Code that returns without the frame that the
+// jump is made with is another function's.
 func (tf *tableFinder) accepts(r *recovery, f *fn, jump, to uint32) bool {
 	tf.prepare(r, f)
-	if to < tf.lo || to >= tf.hi || len(f.extents) > 0 && !f.inside(to) || tf.inside(r, to) {
+	if to < tf.lo || to >= tf.hi || len(f.extents) > 0 && !f.inside(to) || tf.inside(r, to) || !tf.follows(r, to) {
 		return false
 	}
 	var in isa.Inst
@@ -503,6 +504,32 @@ func (tf *tableFinder) accepts(r *recovery, f *fn, jump, to uint32) bool {
 		}
 	}
 	return true
+}
+
+// followed bounds the bytes before a target that are decoded.
+const followed = 256
+
+// follows says whether an instruction starts at off when those behind the last
+// known one before it are decoded in a row. Where they do not decode, or none is
+// near, it may.
+func (tf *tableFinder) follows(r *recovery, off uint32) bool {
+	if r.dec.Align() > 1 {
+		return true
+	}
+	a, lowest := off, off-min(followed, off-r.sp.at(off).base)
+	for a > lowest && !tf.insts.has(a) {
+		a--
+	}
+	if !tf.insts.has(a) {
+		return true
+	}
+	var in isa.Inst
+	for ; a < off; a += uint32(in.Len) {
+		if r.decode(a, &in); in.Flow == isa.Invalid {
+			return true
+		}
+	}
+	return a == off
 }
 
 // heightAt is the height of the stack before a jump of f. Where functions take

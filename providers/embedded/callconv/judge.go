@@ -66,6 +66,7 @@ type Variable struct {
 // is entered with. decode gives the instruction at an address.
 func Judge(f *ssa.Func, c *Convention, decode func(addr uint64) isa.Inst) Facts {
 	j := judge{f: f, c: c, decode: decode, seen: map[use]bool{}}
+	j.pops()
 	for b := range f.Blocks {
 		for _, v := range f.Blocks[b].Code {
 			j.effect(v)
@@ -101,6 +102,30 @@ type judge struct {
 	out    Facts
 	seen   map[use]bool
 	passed []int64 // frame addresses handed on
+	popped map[pop]bool
+}
+
+// pop says that an instruction takes a value off the stack into a register.
+type pop struct {
+	v   ssa.ID
+	reg int
+}
+
+// pops notes which registers at entry come back in others: where a register is
+// pushed to align the stack, whichever is free takes the word off again.
+func (j *judge) pops() {
+	for i := range j.f.Accesses {
+		a := &j.f.Accesses[i]
+		if e := &j.f.Values[a.Value]; a.Write || a.Value == 0 || e.Kind != ssa.Entry || int(e.Var) >= j.f.Registers() {
+			continue
+		}
+		if in := j.decode(a.Addr); in.Class == isa.Pop && ssa.Var(in.Dst) != j.f.Values[a.Value].Var {
+			if j.popped == nil {
+				j.popped = map[pop]bool{}
+			}
+			j.popped[pop{a.Value, int(in.Dst)}] = true
+		}
+	}
 }
 
 // mark notes the registers at entry that v is made of. high: only an upper part
@@ -273,6 +298,9 @@ func (j *judge) arguments(v ssa.ID) {
 			continue
 		}
 		a := list[k]
+		if j.popped[pop{a, r}] {
+			continue
+		}
 		e := &j.f.Values[a]
 		if off, ok := j.distance(a); ok && r < Vector {
 			j.passed = append(j.passed, off)
@@ -367,7 +395,7 @@ func (j *judge) markResult(v ssa.ID) {
 		switch x := &j.f.Values[v]; {
 		case x.Kind == ssa.Phi:
 			work = append(work, j.f.List(v)...)
-		case x.Kind == ssa.Entry && int(x.Var) == j.c.Results[0]:
+		case x.Kind == ssa.Entry && (int(x.Var) == j.c.Results[0] || j.popped[pop{v, j.c.Results[0]}]):
 		default:
 			j.mark(v, false)
 		}

@@ -41,6 +41,8 @@ type nameDeclaration struct {
 	// derived classes contain, which takes a table besides where the class has
 	// virtual bases.
 	structor, base bool
+	// class is what the name lies in, a class where it is a member.
+	class string
 	// unclear is the first parameter, or other property, by which the name does
 	// not tell registers.
 	unclear string
@@ -114,6 +116,7 @@ func (d *nameDeclaration) scope(name demangle.AST, depth int) {
 		d.scope(n.Name, depth+1)
 	case *demangle.Qualified:
 		d.nested = true
+		d.class = demangle.ASTToString(n.Scope, demangle.MaxLength(9))
 		d.scope(n.Name, depth+1)
 	case *demangle.Constructor, *demangle.Destructor:
 		d.member, d.structor = true, true

@@ -9,6 +9,7 @@ import (
 	"rea/generated/model"
 	"rea/providers/embedded/lower"
 	"rea/providers/embedded/program"
+	"rea/providers/embedded/rtti"
 	"rea/providers/embedded/ssa"
 	"rea/providers/embedded/values"
 )
@@ -38,7 +39,7 @@ func (e *Engine) followed(ctx context.Context, p *program.Program, i int, rows [
 		}
 		return nil
 	}
-	r := &resolver{ctx: ctx, e: e, p: p, l: e.lowered(), flow: x}
+	r := &resolver{ctx: ctx, e: e, p: p, l: e.lowered(), function: i, flow: x}
 	at := map[uint64]ssa.ID{}
 	for b := range x.f.Blocks {
 		for _, v := range x.f.Blocks[b].Code {
@@ -73,6 +74,10 @@ type resolver struct {
 	p    *program.Program
 	l    *lower.Program
 	flow *flow
+
+	function  int
+	receivers map[int]string // by register; nil before they were looked for
+	tables    map[string][]*rtti.Table
 }
 
 // isFunction says whether an address can be called.
@@ -101,7 +106,13 @@ func (r *resolver) computed(row *model.CallTarget, v ssa.ID) error {
 				row.State = model.CallTargetStateResolved
 			}
 			if dropped := len(numbers) - len(kept); dropped > 0 {
-				reason := fmt.Sprintf("%d other values that it can have are no code of this file", dropped)
+				reason := fmt.Sprintf("%d other values at the places that it may be read from lead to no code of this file: it may be read from fewer", dropped)
+				if !r.fromTable(target) {
+					reason = fmt.Sprintf("%d other values that it may have, as far as they are bounded, lead to no code of this file", dropped)
+				}
+				row.Reason = &reason
+			} else if row.State == model.CallTargetStateCandidates {
+				reason := "these are all values that it can have; which one it has is decided when the program runs"
 				row.Reason = &reason
 			}
 			for _, n := range kept {
@@ -138,6 +149,9 @@ func (r *resolver) loaded(row *model.CallTarget, target ssa.ID, block int32) (bo
 	if slot, ok := r.flow.at(x.Args[0], x.Block).One(); ok {
 		return r.slot(row, slot), nil
 	}
+	if places, few := r.flow.at(x.Args[0], x.Block).Numbers(); few && r.initial(row, places) {
+		return true, nil
+	}
 	leaf, offset, ok := values.Affine(f, x.Args[0])
 	if !ok || f.Values[leaf].Kind != ssa.Load || offset < 0 {
 		return false, nil
@@ -147,12 +161,19 @@ func (r *resolver) loaded(row *model.CallTarget, target ssa.ID, block int32) (bo
 	if err != nil {
 		return false, err
 	}
-	methods := h.Implementations(uint64(offset), uint64(r.e.im.Bits/8))
+	class, methods, err := r.declaredMethods(h, f.Values[leaf].Args[0], uint64(offset))
+	if err != nil {
+		return false, err
+	}
+	reason := fmt.Sprintf("the object is declared as %s; these are the methods at offset 0x%x of its virtual tables and those of derived classes with type information", class, offset)
+	if len(methods) == 0 {
+		methods = h.Implementations(uint64(offset), uint64(r.e.im.Bits/8))
+		reason = fmt.Sprintf("the class of the object is not known; these are the methods at offset 0x%x of all virtual tables with type information", offset)
+	}
 	if len(methods) == 0 {
 		return false, nil
 	}
 	row.State, row.Method = model.CallTargetStateCandidates, model.CallTargetMethodVirtualSlot
-	reason := fmt.Sprintf("the class of the object is not known; these are the methods at offset 0x%x of all virtual tables with type information", offset)
 	if len(methods) > mostTargets {
 		reason += fmt.Sprintf(", %d of %d", mostTargets, len(methods))
 		methods = methods[:mostTargets]
@@ -162,6 +183,52 @@ func (r *resolver) loaded(row *model.CallTarget, target ssa.ID, block int32) (bo
 		row.Targets = append(row.Targets, r.e.symbolRef(r.p, m))
 	}
 	return true, nil
+}
+
+// initial lists what pointers that can change begin with.
+func (r *resolver) initial(row *model.CallTarget, places []uint64) bool {
+	var first []uint64
+	for _, at := range places {
+		if to, symbol, ok := r.e.fixed.Pointer(at); ok && symbol == "" && r.isFunction(to) {
+			first = append(first, to)
+		}
+	}
+	slices.Sort(first)
+	if first = slices.Compact(first); len(first) == 0 || len(first) > mostTargets {
+		return false
+	}
+	row.State, row.Method = model.CallTargetStateCandidates, model.CallTargetMethodValues
+	reason := fmt.Sprintf("the %d pointers from %s on that it may be read from begin with these values and can change", len(places), r.e.place(r.p, slices.Min(places)))
+	row.Reason = &reason
+	for _, to := range first {
+		row.Targets = append(row.Targets, r.e.symbolRef(r.p, to))
+	}
+	return true
+}
+
+// declaredMethods are the methods at an offset of the virtual tables that an
+// object may have by the declared type of the parameter that points to it.
+func (r *resolver) declaredMethods(h *rtti.Hierarchy, object ssa.ID, offset uint64) (class string, methods []uint64, err error) {
+	f := r.flow.f
+	x := &f.Values[object]
+	if x.Kind != ssa.Entry || int(x.Var) >= f.Registers() {
+		return "", nil, nil
+	}
+	if r.receivers == nil {
+		if r.receivers, err = r.e.receivers(r.ctx, r.p, r.function, f); err != nil {
+			return "", nil, err
+		}
+		r.tables = map[string][]*rtti.Table{}
+	}
+	if class = r.receivers[int(x.Var)]; class == "" {
+		return "", nil, nil
+	}
+	tables, ok := r.tables[class]
+	if !ok {
+		tables, _ = h.TablesOf(class)
+		r.tables[class] = tables
+	}
+	return class, rtti.At(tables, offset, uint64(r.e.im.Bits/8)), nil
 }
 
 // slot resolves a call through the pointer at a known address.

@@ -19,6 +19,8 @@ typedef int (*action)(int);
 static const action actions[3] = {red, green, blue};
 int by_table(unsigned n, int x) { if (n >= 3) return 0; return actions[n](x) + 1; }
 action changing = green;
+action table[4] = {blue, green, green, red};
+int by_changing(unsigned n, int x) { return table[n & 3](x) + 1; }
 int by_pointer(int x) { return changing(x) + 1; }
 int by_choice(int c, int x) { action f = c ? red : blue; return f(x) + 1; }
 int by_parameter(action f, int x) { return f(x) + 1; }
@@ -29,8 +31,8 @@ struct Circle : Shape { int edges(int) override { return 5; } int area(int) over
 extern "C" int by_object(Shape *s, int x) { return s->edges(x) + 1; }
 int main(int argc, char **argv) {
   Shape *s = argc > 5 ? (Shape *)new Square : argc > 3 ? (Shape *)new Circle : new Shape;
-  if (argc == 77) changing = red;
-  return by_table(argc, 1) + by_pointer(2) + by_choice(argc, 3) + by_parameter(argc > 2 ? red : green, 4) + by_object(s, 5);
+  if (argc == 77) changing = red, table[argc & 3] = green;
+  return by_changing(argc, 7) + by_table(argc, 1) + by_pointer(2) + by_choice(argc, 3) + by_parameter(argc > 2 ? red : green, 4) + by_object(s, 5);
 }
 `
 
@@ -47,6 +49,7 @@ func TestTargetsOfComputedCalls(t *testing.T) {
 				targets   string
 			}{
 				{"by_table", "candidates", []model.CallTargetMethod{"constant_table"}, "blue green red"},
+				{"by_changing", "candidates", []model.CallTargetMethod{"values"}, "blue green red"},
 				{"by_pointer", "candidates", []model.CallTargetMethod{"values"}, "green"},
 				{"by_choice", "candidates", []model.CallTargetMethod{"values"}, "blue red"},
 				{"by_parameter", "unresolved", []model.CallTargetMethod{"none"}, ""},

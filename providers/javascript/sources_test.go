@@ -132,3 +132,38 @@ func TestNativeHandoff(t *testing.T) {
 		t.Errorf("requested: %v", handoffs[0]["requested_names"])
 	}
 }
+
+// The file that a bundler made has the name of an entry, and is not what became of it.
+func TestBundlesThatBearTheNameOfAFile(t *testing.T) {
+	d := tools(t)
+	sources := map[string]string{"index.js": "import { a } from './lib/a.js'; document.title = a('first');", "main.js": "import './index.js'; window.started = Date.now();", "lib/a.js": "export const a = (x) => x + ' of a title';", "other.js": "export const changed = 'before this';"}
+	shipped := map[string]string{
+		"index.js": `System.register("lib/a.js", [], function (e) { return { execute: function () { e("a", (x) => x + " of a title"); } }; });
+System.register("start", ["lib/a.js"], function (e) { var a; return { setters: [(m) => { a = m.a; }], execute: function () { document.title = a("first"); } }; });`,
+		"main.js": "import './index.js';", "other.js": "export const changed = 'after that';",
+	}
+	tree := func(files map[string]string) string {
+		dir := t.TempDir()
+		for name, text := range files {
+			if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return dir
+	}
+	source, _, _ := call(t, d, "import_reference_source", object{"path": tree(sources)})
+	app, _, _ := call(t, d, "analyze_javascript_application", object{"path": tree(shipped)})
+	_, _, r := call(t, d, "compare_source_to_bundle", object{"application": retained(app), "reference": retained(source), "limit": 500})
+	got := map[string]string{}
+	for _, i := range items(r["items"]) {
+		got[i["source_path"].(string)] = i["status"].(string)
+	}
+	for name, want := range map[string]string{"index.js": "unknown", "main.js": "unknown", "other.js": "modified"} {
+		if got[name] != want {
+			t.Errorf("%s is %s, want %s", name, got[name], want)
+		}
+	}
+}

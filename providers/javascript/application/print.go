@@ -7,7 +7,8 @@ import (
 	"rea/providers/javascript/scope"
 )
 
-// printParts makes what each part is recognized by.
+// printParts makes what each part is recognized by, but for modules that are compiled at
+// run time and the files that have them.
 func (u *unit) printParts(p *bundle.File, roles map[scope.BindingID]bundle.Role) {
 	sets := make([]fingerprint.Set, len(u.parts))
 	for i := range p.Nodes {
@@ -30,7 +31,9 @@ func (u *unit) printParts(p *bundle.File, roles map[scope.BindingID]bundle.Role)
 		part := &u.parts[i]
 		part.print = print{features: sets[i].Digest(), sketch: sets[i].Sketch(), count: sets[i].Len()}
 		if i == 0 {
-			part.print.normal = normal.Code(p.First(p.Root), u.spans[0], require)
+			if !u.evaluates() {
+				part.print.normal = normal.Code(p.First(p.Root), u.spans[0], require)
+			}
 			continue
 		}
 		m := &u.bundles[part.bundle].Modules[part.module]
@@ -43,6 +46,55 @@ func (u *unit) printParts(p *bundle.File, roles map[scope.BindingID]bundle.Role)
 			part.print.normal = normal.Joined(statementAt(p, m, &last), m.Source)
 		}
 	}
+}
+
+// evaluates reports whether modules of a file are compiled at run time.
+func (u *unit) evaluates() bool {
+	for i := range u.bundles {
+		for j := range u.bundles[i].Modules {
+			if u.bundles[i].Modules[j].Eval != 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// printEvaluated makes what a module is recognized by whose code is compiled at run time
+// and was read from its text.
+func printEvaluated(p *bundle.File, roles map[scope.BindingID]bundle.Role) print {
+	var set fingerprint.Set
+	fn := p.First(p.First(p.Root))
+	body := p.Kid(fn, 2)
+	if p.Kind(body) != parse.Block {
+		return print{}
+	}
+	for i := range p.Nodes {
+		r := parse.Ref(i)
+		fingerprint.Feature(&set, p.File, p.Scopes, r, p.Kind(p.Parents[r]))
+	}
+	require := func(b scope.BindingID) bool { return b != 0 && roles[b] == bundle.RequireRole }
+	at := parse.Span{Start: p.At(body).Start, End: p.At(body).End}
+	normal := fingerprint.NewNormalizer(p.File, p.Scopes).Code(p.First(body), at, require)
+	return print{normal: normal, features: set.Digest(), sketch: set.Sketch(), count: set.Len()}
+}
+
+// printEvaluates gives modules that are compiled at run time, by number of their parts,
+// what they are recognized by, and their file: the code in its texts counts as code.
+func (u *unit) printEvaluates(p *bundle.File, roles map[scope.BindingID]bundle.Role, prints map[int]print) {
+	if len(prints) == 0 {
+		return
+	}
+	compiled := make(map[parse.Ref]string, len(prints))
+	for i := range u.parts {
+		if v, ok := prints[i]; ok {
+			u.parts[i].print = v
+			compiled[u.bundles[u.parts[i].bundle].Modules[u.parts[i].module].Eval] = v.normal
+		}
+	}
+	normal := fingerprint.NewNormalizer(p.File, p.Scopes)
+	normal.Compiled = compiled
+	u.parts[0].print.normal = normal.Code(p.First(p.Root), u.spans[0], func(b scope.BindingID) bool { return b != 0 && roles[b] == bundle.RequireRole })
 }
 
 // statementAt is the first statement of a module. Modules that follow each other

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -138,7 +139,8 @@ func newUnit(ctx context.Context, busy processors, code, digest string, isModule
 	// What a program is recognized by, what flows in it and what it says are read at
 	// the same time.
 	prints := begin(busy, func() struct{} { u.printParts(p, packed.Roles); return struct{}{} })
-	defer prints()
+	printed := sync.OnceFunc(func() { prints() })
+	defer printed()
 	inside := &bundle.File{File: file, Scopes: table, Names: p.Names.Fork(), Parents: p.Parents}
 	flows := begin(busy, func() *semantic.Draft { return semantic.Extract(inside, u.spans[1:], packed.Roles, functions) })
 	defer func() { drawn = flows() }()
@@ -146,8 +148,13 @@ func newUnit(ctx context.Context, busy processors, code, digest string, isModule
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
-	if err := u.readEvals(ctx, p, found); err != nil {
+	evaluated, err := u.readEvals(ctx, p, found)
+	if err != nil {
 		return nil, nil, err
+	}
+	if len(evaluated) > 0 {
+		printed()
+		u.printEvaluates(p, packed.Roles, evaluated)
 	}
 	u.routers, u.mounts = found.Routers, found.Mounts
 	if len(u.bundles) > 0 && family(u.bundles[0].Bundler) == bundle.Webpack {
@@ -184,8 +191,11 @@ func (u *unit) wrapped(p *bundle.File) func(parse.Ref) (int, bool) {
 }
 
 // readEvals reads modules whose code is compiled at run time. What they say has
-// the place of the text that holds it.
-func (u *unit) readEvals(ctx context.Context, p *bundle.File, found *facts.Found) error {
+// the place of the text that holds it. It gives what they are recognized by, by number of
+// their parts.
+func (u *unit) readEvals(ctx context.Context, p *bundle.File, found *facts.Found) (map[int]print, error) {
+	var prints map[int]print
+	number := 0
 	found.Facts = slices.DeleteFunc(found.Facts, func(f facts.Fact) bool {
 		part := 1 + u.nest.Innermost(f.At.Start)
 		return f.Kind == facts.Compiled && part > 0 && u.bundles[u.parts[part].bundle].Modules[u.parts[part].module].Eval != 0
@@ -193,16 +203,21 @@ func (u *unit) readEvals(ctx context.Context, p *bundle.File, found *facts.Found
 	for i := range u.bundles {
 		for j := range u.bundles[i].Modules {
 			m := &u.bundles[i].Modules[j]
+			number++
 			if m.Eval == 0 {
 				continue
 			}
 			file, err := parse.Parse(ctx, p.EvalWrapper(m), parse.Options{})
 			if err != nil {
-				return err
+				return nil, err
 			}
 			table := scope.Resolve(file)
 			inner := &bundle.File{File: file, Scopes: table, Names: symbol.New(file, table), Parents: file.Parents()}
 			roles := bundle.ReadEval(inner, m).Roles
+			if prints == nil {
+				prints = map[int]print{}
+			}
+			prints[number] = printEvaluated(inner, roles)
 			more := extract(inner, roles, nil)
 			for _, v := range more.Facts {
 				v.At, v.Router = m.Source, 0
@@ -222,7 +237,7 @@ func (u *unit) readEvals(ctx context.Context, p *bundle.File, found *facts.Found
 			}
 		}
 	}
-	return nil
+	return prints, nil
 }
 
 // layout makes the parts.

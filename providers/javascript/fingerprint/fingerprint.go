@@ -299,6 +299,10 @@ type Normalizer struct {
 	generation    uint32
 	count         uint32
 
+	// Digests of code that is in texts of the file and compiled from them, by String: they
+	// count in the place of the texts. Nil for none.
+	Compiled map[parse.Ref]string
+
 	require func(scope.BindingID) bool
 	buf     []byte
 	shallow bool       // leaves out what is inside of inner functions
@@ -418,6 +422,10 @@ func (w *Normalizer) node(r parse.Ref, depth int) {
 			w.put(0xfe, 0)
 		}
 	case parse.String:
+		if code, ok := w.Compiled[r]; ok {
+			w.text('c', code)
+			return
+		}
 		w.text('s', w.f.StringUnits(r))
 		return
 	case parse.Number:
@@ -459,7 +467,11 @@ func (w *Normalizer) node(r parse.Ref, depth int) {
 		w.text('d', w.f.Text(r))
 		return
 	}
+	partial := w.inside.End > 0 && (n.Start < w.inside.Start || n.End > w.inside.End) // others have parts of it
 	for k := n.First(); k != 0; k = w.f.Next(k) {
+		if c := w.f.At(k); partial && (c.End <= w.inside.Start || c.Start >= w.inside.End) && c.End > c.Start {
+			continue
+		}
 		switch {
 		case n.Kind == parse.Tagged && w.f.Kind(k) == parse.Template && k != n.First():
 			w.raw(k, depth+1)

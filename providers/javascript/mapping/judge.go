@@ -39,6 +39,7 @@ func (x *index) only(list []Candidate) int {
 // judge says what became of a file.
 func (x *index) judge(it *Item, e *model.HistoricalSourceEntry, complete bool) {
 	exact, parts, bearers := map[string]int{}, map[string]int{}, map[string]int{}
+	places := map[string]bool{}
 	proved, named, likely := 0, 0, 0
 	var other *Candidate // named, and with other bytes
 	for i := range it.Candidates {
@@ -53,8 +54,15 @@ func (x *index) judge(it *Item, e *model.HistoricalSourceEntry, complete bool) {
 		}
 		if c.Has(MapPath, BundlePath, ExactPath) {
 			named++
-			parts[class(n)+" "+x.holder(c.Node)+" "+Clean(x.app.Path(c.Node))]++
-			bearers[class(n)]++
+			switch bundle.Kind(recorded.Text(n.Properties["boundary"])) {
+			case bundle.Region, bundle.Mapped: // pieces of what was one
+			default:
+				parts[class(n)+" "+x.holder(c.Node)+" "+Clean(x.app.Path(c.Node))]++
+			}
+			if where := x.holder(c.Node); where == "" || !places[where] {
+				places[where] = true
+				bearers[class(n)]++
+			}
 			if other == nil && !c.Has(Digest, Normal) && !x.code(c.Node) && n.Identity.SHA256 != nil && e.SHA256 != nil {
 				other = c
 			}

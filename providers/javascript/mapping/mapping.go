@@ -23,6 +23,7 @@ import (
 	"strings"
 
 	"rea/generated/model"
+	"rea/providers/javascript/bundle"
 	"rea/providers/javascript/fingerprint"
 	"rea/providers/javascript/recorded"
 )
@@ -158,10 +159,13 @@ type index struct {
 	nodes []int
 	// By digest, normal form, structure, base name and bands of sketches.
 	keys map[string][]int
+	// holders are files that a bundler made: their names are those of bundles.
+	holders map[int]bool
 }
 
 func newIndex(app *recorded.Application) *index {
-	x := &index{app: app, keys: map[string][]int{}}
+	x := &index{app: app, keys: map[string][]int{}, holders: map[int]bool{}}
+	x.hold()
 	for i := range app.Graph.Nodes {
 		n := &app.Graph.Nodes[i]
 		switch n.Kind {
@@ -182,6 +186,26 @@ func newIndex(app *recorded.Application) *index {
 		}
 	}
 	return x
+}
+
+// hold finds the files that a bundler made: they hold modules, or load files that do.
+func (x *index) hold() {
+	nodes, chunks := x.app.Graph.Nodes, map[int]bool{}
+	for i := range x.app.Graph.Edges {
+		e := &x.app.Graph.Edges[i]
+		if e.Relation == model.ApplicationRelationContains && x.code(int(e.To)) && nodes[e.From].Kind == model.ApplicationNodeKindJavascriptAsset {
+			x.holders[int(e.From)] = true
+			if by := recorded.Text(nodes[e.To].Properties["bundler"]); by != string(bundle.Joined) {
+				chunks[int(e.From)] = true
+			}
+		}
+	}
+	for i := range x.app.Graph.Edges {
+		e := &x.app.Graph.Edges[i]
+		if e.Relation == model.ApplicationRelationImports && chunks[int(e.To)] && nodes[e.From].Kind == model.ApplicationNodeKindJavascriptAsset {
+			x.holders[int(e.From)] = true
+		}
+	}
 }
 
 func (x *index) add(key string, node int) { x.keys[key] = append(x.keys[key], node) }
@@ -267,8 +291,12 @@ func (x *index) signals(e *model.HistoricalSourceEntry, node int) []Signal {
 		agree(Similar, text(e.Sketch), recorded.Text(n.Properties["sketch"]))
 	}
 	p := Clean(x.app.Path(node))
+	made := x.holders[node] && len(out) == 0
 	switch {
 	case p == "" || !x.tells(n):
+	case made && !strings.EqualFold(path.Base(e.Path), path.Base(p)):
+	case made: // of any file it may have the name
+		agree(BaseName, path.Base(e.Path), path.Base(p))
 	case samePath(e.Path, p) && n.Kind == model.ApplicationNodeKindSourceModule:
 		agree(MapPath, e.Path, x.app.Path(node))
 	case samePath(e.Path, p) && !x.isFile(n):

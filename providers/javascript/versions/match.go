@@ -167,6 +167,11 @@ func (m *matcher) modules() error {
 		{Structure, byStructure, m.plausible},
 		{Normal, func(s *side, i int) string { return joined(s.text(i, "normal_sha256"), m.loaded(s, i)) }, m.plausible},
 		{Normal, func(s *side, i int) string { return joined(s.text(i, "normal_sha256"), m.loaders(s, i)) }, m.plausible},
+		// The same code under another name, when no other on either side is it.
+		{Content, in(digest), m.agrees},
+		{Content, digest, m.agrees},
+		{Normal, in(byNormal), m.agrees},
+		{Normal, byNormal, m.agrees},
 		{ModuleID, in(func(s *side, i int) string { return joined(s.text(i, "bundler"), lastingID(s, i)) }), m.alike},
 	}
 	for range maxRounds {
@@ -204,8 +209,11 @@ func (m *matcher) plausible(l, r int) bool {
 	if a, b := m.l.text(l, "path"), m.r.text(r, "path"); a != "" && b != "" && a != b && base(a) != base(b) {
 		return false
 	}
-	return m.sameLoads(l, r) != differ
+	return m.agrees(l, r)
 }
+
+// agrees reports whether what two nodes are known to load is matched with each other.
+func (m *matcher) agrees(l, r int) bool { return m.sameLoads(l, r) != differ }
 
 // lastingID is the id of a module in its bundle, "" where it is a variable whose
 // name minification chose.

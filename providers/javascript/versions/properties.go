@@ -124,4 +124,6 @@ func elements(v []byte) [][]byte {
 	return out
 }
 
-func join(list [][]byte) []byte { return slices.Concat([]byte("["), bytes.Join(list, []byte(",")), []byte("]")) }
+func join(list [][]byte) []byte {
+	return slices.Concat([]byte("["), bytes.Join(list, []byte(",")), []byte("]"))
+}

@@ -211,6 +211,10 @@ func (d *descent) straight(off uint32, stack []uint32, out []flow) ([]uint32, []
 				stack = append(stack, t)
 			}
 			if in.Flow == isa.Call {
+				if t != none && t != off+n && d.takesReturn(off, t) {
+					d.meta[off] = uint8(n) | kindJump<<4
+					return stack, out
+				}
 				if t != none && t != off+n && !d.starts.has(t) && !d.covered.has(t) {
 					out = append(out, flow{off, t})
 				}

@@ -123,6 +123,7 @@ type walker struct {
 	visited trail
 	stack   []uint32
 	leaders []uint32
+	settled []settled
 
 	// what the walk at hand found, and places to keep it
 	blocks        []block
@@ -163,7 +164,7 @@ func (s *store[T]) keep(old, list []T) []T {
 
 func (w *walker) begin(n uint32) {
 	w.visited.begin(n)
-	w.stack, w.leaders = w.stack[:0], w.leaders[:0]
+	w.stack, w.leaders, w.settled = w.stack[:0], w.leaders[:0], w.settled[:0]
 	w.blocks, w.exits, w.calls, w.indirect = w.blocks[:0], w.exits[:0], w.calls[:0], w.indirect[:0]
 }
 
@@ -178,7 +179,10 @@ func (r *recovery) walk(w *walker, f *fn) {
 			w.stack = append(w.stack, p)
 		}
 	}
-	for len(w.stack) > 0 {
+	for len(w.stack) > 0 || r.revive(w, f) {
+		if len(w.stack) == 0 {
+			continue
+		}
 		off := w.stack[len(w.stack)-1]
 		w.stack = w.stack[:len(w.stack)-1]
 		w.leaders = append(w.leaders, off)
@@ -232,6 +236,7 @@ func (r *recovery) keep(w *walker, f *fn) {
 func (r *recovery) walkFrom(w *walker, f *fn, off uint32) {
 	d := r.d
 	prev, prevCall, lastCall := off, false, none
+	var run recent
 	for first := true; ; first = false {
 		if w.visited.has(off) {
 			return
@@ -264,7 +269,16 @@ func (r *recovery) walkFrom(w *walker, f *fn, off uint32) {
 			r.follow(w, f, off, d.target(off), exitJump)
 			return
 		case kindCond:
-			r.follow(w, f, off, d.target(off), exitCond)
+			s, known := r.settles(off, &run)
+			if known {
+				w.settled = append(w.settled, s)
+			}
+			if !known || s.taken {
+				r.follow(w, f, off, d.target(off), exitCond)
+			}
+			if known && s.taken {
+				return
+			}
 			w.leaders = append(w.leaders, off+n)
 		case kindCall:
 			t := d.target(off)
@@ -304,6 +318,7 @@ func (r *recovery) walkFrom(w *walker, f *fn, off uint32) {
 		case kindTrap, kindIndNoRet:
 			return
 		}
+		run.push(off)
 		off += n
 	}
 }

@@ -109,8 +109,15 @@ func (e *Engine) describeResult(l *lower.Program, sig *signature.Signature, api 
 		say("void")
 	case signature.Integer:
 		say("integer or pointer in " + e.registerName(c.Results[0]))
-		if sig.Type != "" {
+		switch {
+		case sig.Second:
+			say("integers or pointers in " + e.registerName(c.Results[0]) + " and " + e.registerName(c.Results[1]))
+		case sig.Mixed:
+			say("integer or pointer in " + e.registerName(c.Results[0]) + " and floating-point in " + e.registerName(c.FloatResults[0]))
+		case sig.Type != "":
 			say(sig.Type)
+		case sig.First && sig.Through && len(c.Ints) > 0 && e.im.Arch == object.X86_64:
+			say("pointer in " + e.registerName(c.Results[0]) + ": the first argument, which may be the place of a returned structure")
 		}
 	case signature.Floating:
 		if len(c.FloatResults) == 0 {
@@ -118,6 +125,9 @@ func (e *Engine) describeResult(l *lower.Program, sig *signature.Signature, api 
 			break
 		}
 		say("floating-point in " + e.registerName(c.FloatResults[0]))
+		if sig.SecondFloat {
+			say("floating-point in " + e.registerName(c.FloatResults[0]) + " and " + e.registerName(c.FloatResults[1]))
+		}
 	case signature.Memory:
 		say("structure at the place given by the caller")
 	}
@@ -141,7 +151,7 @@ func (e *Engine) sayLimits(l *lower.Program, sig *signature.Signature, named boo
 		}
 	}
 	if sig.Variadic {
-		say("the function takes a variable number of arguments")
+		say("variadic: the function takes a variable number of arguments after the parameters that are listed")
 	}
 	switch {
 	case len(l.Convention.Results) == 0:

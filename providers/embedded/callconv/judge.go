@@ -29,8 +29,15 @@ type Facts struct {
 	Variadic bool
 	Named    int
 	// Float says that a value made for nothing else is in the first
-	// floating-point result register when it returns.
-	Float bool
+	// floating-point result register when it returns; Floats how many of these
+	// registers hold one whichever way it returns.
+	Float  bool
+	Floats int
+	// FloatCalls are calls whose floating-point result may be left there.
+	FloatCalls []uint64
+	// Comes says that it comes to a return, Returns also that it ends by jumping
+	// to another function.
+	Comes, Returns bool
 	// First says that every return gives the first argument, and Through that
 	// the function stores to where it points.
 	First, Through bool
@@ -342,6 +349,7 @@ func (j *judge) distance(v ssa.ID) (int64, bool) {
 func (j *judge) returns() {
 	first, through := true, false
 	n := 0
+	var made [2]int // returns with an own value in each floating-point result register
 	var other map[ssa.ID]bool
 	for b := range j.f.Blocks {
 		for _, v := range j.f.Blocks[b].Code {
@@ -367,16 +375,33 @@ func (j *judge) returns() {
 				case k >= len(j.c.Results) && e.Kind == ssa.Expr && !j.low(a):
 					j.mark(a, false)
 				}
-				if k != len(j.c.Results) || a == 0 {
+				k -= len(j.c.Results)
+				if k < 0 || a == 0 {
 					continue
 				}
 				if other == nil {
 					other = j.readElsewhere()
 				}
-				j.out.Float = j.out.Float || j.own(j.whole(a)) && !other[a] && !other[j.whole(a)]
+				if own := j.own(j.whole(a), other); own && !other[a] {
+					if k == 0 {
+						j.out.Float = true
+					}
+					if k < len(made) {
+						made[k]++
+					}
+				}
+				if call := &j.f.Values[j.whole(a)]; k == 0 && call.Kind == ssa.After && !other[a] && !other[j.whole(a)] {
+					if call := &j.f.Values[call.Args[0]]; call.Kind == ssa.Call {
+						j.out.FloatCalls = append(j.out.FloatCalls, call.Addr)
+					}
+				}
 			}
 		}
 	}
+	for j.out.Floats < len(made) && n > 0 && made[j.out.Floats] == n && len(j.out.Tails) == 0 {
+		j.out.Floats++
+	}
+	j.out.Comes, j.out.Returns = n > 0, n > 0 || len(j.out.Tails) > 0
 	j.out.First, j.out.Through = n > 0 && first, through
 }
 
@@ -408,33 +433,34 @@ func (j *judge) low(a ssa.ID) bool {
 	return j.f.Values[j.whole(a)].Kind == ssa.Entry
 }
 
-// own says whether a value in a vector register comes from an
-// instruction of the function.
-func (j *judge) own(a ssa.ID) bool {
-	switch x := &j.f.Values[a]; x.Kind {
-	case ssa.Expr, ssa.Load, ssa.Const:
-		return true
-	case ssa.After:
-		return j.f.Values[x.Args[0]].Kind == ssa.Opaque
-	case ssa.Phi:
+// own says whether a value in a vector register comes, on every path, from an
+// instruction of the function, and is not among others, which are read.
+func (j *judge) own(a ssa.ID, others map[ssa.ID]bool) bool {
+	one := func(a ssa.ID) bool {
+		if others[a] {
+			return false
+		}
+		switch x := &j.f.Values[a]; x.Kind {
+		case ssa.Expr, ssa.Load, ssa.Const:
+			return true
+		case ssa.After:
+			return j.f.Values[x.Args[0]].Kind == ssa.Opaque
+		}
+		return false
+	}
+	if x := &j.f.Values[a]; x.Kind == ssa.Phi && !others[a] {
 		for _, p := range j.f.List(a) {
-			switch x := &j.f.Values[p]; x.Kind {
-			case ssa.Expr, ssa.Load, ssa.Const:
-			case ssa.After:
-				if j.f.Values[x.Args[0]].Kind != ssa.Opaque {
-					return false
-				}
-			default:
+			if !one(p) || !one(j.whole(p)) {
 				return false
 			}
 		}
 		return true
 	}
-	return false
+	return one(a)
 }
 
-// readElsewhere are the values that something else than a call or a return is
-// made of.
+// readElsewhere are the values that something else is made of than vectors that
+// a call or a return hands on.
 func (j *judge) readElsewhere() map[ssa.ID]bool {
 	out := map[ssa.ID]bool{}
 	var work []ssa.ID
@@ -446,10 +472,20 @@ func (j *judge) readElsewhere() map[ssa.ID]bool {
 	}
 	for b := range j.f.Blocks {
 		for _, v := range j.f.Blocks[b].Code {
+			n := 0 // of the operands of returns and calls, those that are no vectors
 			switch j.f.Values[v].Kind {
-			case ssa.Return, ssa.Call, ssa.Jump:
+			case ssa.Return:
+				n = len(j.c.Results)
+			case ssa.Call, ssa.Jump:
+				n = len(j.c.Ints)
 			default:
 				j.f.Operands(v, add)
+				continue
+			}
+			for _, a := range j.f.List(v)[:min(n, len(j.f.List(v)))] {
+				if a = j.whole(a); j.f.Values[a].Kind == ssa.Expr { // itself may be handed on in both kinds of registers
+					j.f.Operands(a, add)
+				}
 			}
 		}
 	}
@@ -524,6 +560,12 @@ func (j *judge) variadic() (named int, ok bool) {
 	}
 	if j.c.CallPushes && j.c.Shadow == 0 {
 		return max(n, 1), j.testsAL()
+	}
+	if n == 0 && j.c.Together { // all are kept, and the address of one is taken
+		at := j.f.Escapes[0] - stored[ssa.Var(j.c.Ints[0])]
+		if at > 0 && at < int64(len(j.c.Ints))*j.c.Word && at%j.c.Word == 0 {
+			n = int(at / j.c.Word)
+		}
 	}
 	if n == 0 || n == len(j.c.Ints) {
 		return 0, false

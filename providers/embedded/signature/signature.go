@@ -42,8 +42,13 @@ type Signature struct {
 	// for a closure, is used.
 	Place  bool
 	Result Result
-	// First says that it returns its first argument.
-	First bool
+	// Second says that the second integer result register carries a part of the
+	// result, SecondFloat the second floating-point one; Mixed that the first
+	// floating-point one does besides that for integers.
+	Second, SecondFloat, Mixed bool
+	// First says that it returns its first argument, Through that it stores to
+	// where that points.
+	First, Through bool
 	// Type is the declared type of the result where a library function makes it.
 	Type string
 	// Types are declared types of parameters in integer registers, by index.
@@ -68,7 +73,10 @@ type Solver struct {
 type summary struct {
 	facts callconv.Facts
 	left  left
-	flow  bool // its data flow was followed
+	// second: the second integer result register is written for nothing else
+	// whichever way it returns.
+	second bool
+	flow   bool // its data flow was followed
 }
 
 // New answers for the functions of l.
@@ -119,6 +127,9 @@ func (s *Solver) summarize(i int, f *ssa.Func) *summary {
 	}
 	if len(s.c.Results) > 0 {
 		out.left = s.leaves(i, f, s.c.Results[0])
+	}
+	if len(s.c.Results) == 2 && out.left.always && len(out.facts.Tails) == 0 {
+		out.second = s.leaves(i, f, s.c.Results[1]).always
 	}
 	if s.p.Image.Arch == object.X86 && len(s.c.Results) > 0 && s.leavesFPU(f) {
 		out.facts.Float = true
@@ -428,8 +439,23 @@ func (q *question) result(i int, own *summary, out *Signature) {
 	if len(q.c.Results) == 0 {
 		return
 	}
+	out.Through = own.facts.Through
 	v := q.gives(i, map[int]bool{})
 	out.Result, out.Type = v.result, v.typ
+	if q.p.Image.GoVersion == "" {
+		switch out.Result {
+		case Integer:
+			if own.second {
+				used, unused := q.resultUsed(i, q.c.Results[1])
+				out.Second = used > 0 || unused == 0
+			}
+			if !out.Second && own.left.always && own.facts.Floats > 0 {
+				out.Mixed = q.sharesOut()
+			}
+		case Floating:
+			out.SecondFloat = own.facts.Floats > 1 && len(q.c.FloatResults) > 1
+		}
+	}
 	if q.p.Image.Arch == object.ARM64 && q.p.Image.GoVersion == "" && out.Place { // X8 carries nothing else
 		out.Result, out.Type = Memory, ""
 	}
@@ -439,6 +465,7 @@ func (q *question) result(i int, own *summary, out *Signature) {
 type given struct {
 	result Result
 	typ    string
+	never  bool // it does not return
 }
 
 // gives decides from the function's own code, then from the functions whose
@@ -450,30 +477,53 @@ func (q *question) gives(i int, on map[int]bool) given {
 	}
 	on[i] = true
 	defer delete(on, i)
-	if x.facts.Float {
+	if !x.facts.Returns {
+		return given{never: true}
+	}
+	if x.facts.Float && x.left.always && !q.sharesOut() {
+		if used, _ := q.resultUsed(i, q.c.Results[0]); used == 0 {
+			return given{result: Floating}
+		}
+	}
+	if x.facts.Float && !x.left.always {
 		return given{result: Floating}
 	}
 	if x.left.made {
 		return given{result: Integer}
+	}
+	for _, site := range x.facts.FloatCalls {
+		if g := q.calleeGives(site, on); g.result == Floating {
+			return g
+		}
 	}
 	argument := slices.Contains(q.c.Ints, q.c.Results[0])
 	if x.left.kept && !argument {
 		return given{result: None}
 	}
 	var handed given
-	for k, site := range x.left.calls {
+	comes := 0 // calls that return
+	for _, site := range x.left.calls {
 		g := q.calleeGives(site, on)
+		if g.never {
+			continue
+		}
+		if g.result == Floating && !slices.Contains(x.facts.Tails, site) {
+			return given{} // its result may be in either kind of register
+		}
 		if g.result == None {
 			return g
 		}
-		if k == 0 {
+		if comes++; comes == 1 {
 			handed = g
 		} else if handed != g {
 			handed.typ = ""
 			handed.result = max(handed.result, g.result)
 		}
 	}
-	used, unused := q.resultUsed(i)
+	if comes == 0 && len(x.left.calls) > 0 && !x.left.kept && !x.facts.Comes {
+		return given{never: true}
+	}
+	used, unused := q.resultUsed(i, q.c.Results[0])
 	switch {
 	case x.left.kept && used == 0:
 		return given{result: None}
@@ -486,13 +536,19 @@ func (q *question) gives(i int, on map[int]bool) given {
 		return handed
 	case handed.result == Integer && unused == 0:
 		return handed
-	case unused > 0:
-		return given{result: None}
+	case len(x.left.calls) > 0 || x.left.kept && unused == 0: // what is handed on may be meant, though the callers ignore it
+		return given{}
 	}
-	if len(x.left.calls) == 0 && !x.left.kept {
-		return given{result: None}
+	if x.facts.First && x.facts.Through && !argument {
+		return given{result: Integer}
 	}
-	return given{}
+	return given{result: None}
+}
+
+// sharesOut says whether one structure may be returned in registers of both
+// kinds.
+func (q *question) sharesOut() bool {
+	return q.p.Image.Arch == object.X86_64 && len(q.c.FloatResults) == 2
 }
 
 func (q *question) calleeGives(site uint64, on map[int]bool) given {
@@ -506,22 +562,22 @@ func (q *question) calleeGives(site uint64, on map[int]bool) given {
 		case sig.Result == "void":
 			return given{result: None}
 		case libsig.Floating(sig.Result):
-			return given{Floating, sig.Result}
+			return given{result: Floating, typ: sig.Result}
 		}
-		return given{Integer, sig.Result}
+		return given{result: Integer, typ: sig.Result}
 	case callee.Function >= 0:
 		return q.gives(callee.Function, on)
 	}
 	return given{}
 }
 
-// resultUsed counts calls whose result is used and is not.
-func (q *question) resultUsed(i int) (used, unused int) {
+// resultUsed counts calls whose result in a register is used and is not.
+func (q *question) resultUsed(i, reg int) (used, unused int) {
 	q.sites(i, func(c program.Call, caller int) {
 		if c.Kind != program.DirectCall && c.Kind != program.IndirectCall {
 			return
 		}
-		switch is, decided := q.used(caller, c.From, q.c.Results[0]); {
+		switch is, decided := q.used(caller, c.From, reg); {
 		case is:
 			used++
 		case decided:

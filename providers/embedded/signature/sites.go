@@ -132,11 +132,14 @@ type left struct {
 	kept bool
 	// calls are calls whose result may be left there.
 	calls []uint64
+	// always: it was written for nothing else whichever way the function returns.
+	always bool
 }
 
 // leaves goes back from the returns of a function to what wrote the register.
 func (s *Solver) leaves(i int, f *ssa.Func, reg int) (out left) {
 	bit := uint64(1) << reg
+	returns, missed := 0, false
 	for b := range f.Blocks {
 		code := f.Blocks[b].Code
 		if len(code) == 0 {
@@ -149,6 +152,7 @@ func (s *Solver) leaves(i int, f *ssa.Func, reg int) (out left) {
 		case last.Kind != ssa.Return:
 			continue
 		}
+		returns++
 		type part struct {
 			block int32
 			read  uint64
@@ -171,13 +175,17 @@ func (s *Solver) leaves(i int, f *ssa.Func, reg int) (out left) {
 					if w.read&bit == 0 {
 						out.calls = append(out.calls, in.Addr)
 					}
-					found = true
+					found, missed = true, true
 				case in.Writes&bit != 0:
 					compares := in.Class == isa.Other && in.HasMem && in.Reads&bit != 0 // and exchanges
-					if !out.made && in.Writes&^(1<<s.c.SP)&w.read == 0 && !compares {
+					own := false
+					both := len(s.c.Results) == 2 && in.Writes>>s.c.Results[0]&1+in.Writes>>s.c.Results[1]&1 == 2 // a product or a remainder too
+					if (!out.made || !missed) && in.Writes&^(1<<s.c.SP)&w.read == 0 && !compares {
 						elsewhere, _ := s.used(i, in.Addr, reg) // on another path
-						out.made = !elsewhere
+						own = !elsewhere
 					}
+					out.made = out.made || own
+					missed = missed || !own || both
 					found = true
 				default:
 					w.read = w.read&^in.Writes | reads(in)
@@ -194,6 +202,7 @@ func (s *Solver) leaves(i int, f *ssa.Func, reg int) (out left) {
 			}
 		}
 	}
+	out.always = returns > 0 && !missed && !out.kept && len(out.calls) == 0
 	return out
 }
 

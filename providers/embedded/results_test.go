@@ -1,0 +1,66 @@
+package embedded_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestResultsOfSeveralRegisters: structures of two words come back in two
+// registers, larger ones at the caller's place, what a call left may be meant.
+func TestResultsOfSeveralRegisters(t *testing.T) {
+	const source = `
+#include <stdarg.h>
+#include <stdio.h>
+struct ii { long a, b; }; struct id { long a; double b; }; struct dd { double a, b; }; struct big { long a, b, c, d; };
+#define KEEP __attribute__((noinline, noipa))
+volatile long sink;
+KEEP struct ii ii(long x) { return (struct ii){x * 2, x + 1}; }
+KEEP struct id id(long x) { return (struct id){x * 2, x + 1.5}; }
+KEEP struct dd dd(long x) { return (struct dd){x * 2.5, x + 1.5}; }
+KEEP struct big big(long x) { return (struct big){x, x + 1, x + 2, x + 3}; }
+KEEP long quotient(long a, long b) { return a / b; }
+KEEP int compared(double a, double b) { return a + 1 < b; }
+KEEP int show(const char *f, ...) { va_list l; va_start(l, f); int r = vprintf(f, l); va_end(l); return r; }
+int main(int c, char **v) {
+  show("%d", c); struct big b = big(c);
+  sink = ii(c).a + ii(c).b; sink += id(c).a + id(c).b; sink += dd(c).a + dd(c).b;
+  return b.c + quotient(c, 3) + compared(c, 2) + show("%d", c) * 0;
+}`
+	const variadic = "variadic: "
+	for _, c := range []struct {
+		compiler string
+		results  map[string]string
+	}{
+		{"gcc", map[string]string{"ii": "integers or pointers in rax and rdx", "id": "integer or pointer in rax and floating-point in xmm0", "dd": "floating-point in xmm0 and xmm1",
+			"big": "pointer in rax: the first argument", "quotient": "integer or pointer in rax", "compared": "integer or pointer in rax", "show": ""}},
+		{"aarch64-linux-gnu-gcc", map[string]string{"ii": "integers or pointers in x0 and x1", "dd": "floating-point in v0 and v1",
+			"big": "structure at the place given by the caller", "quotient": "integer or pointer in x0", "show": ""}},
+		{"x86_64-w64-mingw32-gcc", map[string]string{"big": "pointer in rax: the first argument", "quotient": "integer or pointer in rax", "show": ""}},
+	} {
+		eng := open(t, build(t, c.compiler, "a.c", source, "-O2"))
+		for name, want := range c.results {
+			p, err := eng.Resolve(t.Context(), name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, api := interfaceAt(t, eng, p.Address)
+			got := ""
+			if api.ReturnType != nil {
+				got, _, _ = strings.Cut(*api.ReturnType, ",")
+			}
+			if name == "show" {
+				if got != "" && got != "int" {
+					t.Errorf("%s: show returns %q", c.compiler, got)
+				}
+				if len(api.Parameters) != 1 || !slices.ContainsFunc(api.Limitations, func(s string) bool { return strings.HasPrefix(s, variadic) }) {
+					t.Errorf("%s: show has %+v, %q", c.compiler, api.Parameters, api.Limitations)
+				}
+				continue
+			}
+			if !strings.HasPrefix(got, want) || strings.Contains(got, " and ") != strings.Contains(want, " and ") {
+				t.Errorf("%s: %s returns %q, want %q", c.compiler, name, got, want)
+			}
+		}
+	}
+}

@@ -381,7 +381,7 @@ func (t *semanticTrace) asksForOne() bool {
 }
 
 func (t *semanticTrace) limitations() []string {
-	out := []string{"what depends on values at run time is not related: computed properties and callees, and the order of events"}
+	out := []string{"what depends on values at run time is not related: computed properties and callees, the order of events, and the order of assignments: what a variable held before still counts"}
 	c := &t.out.Coverage
 	if len(c.LimitsReached) > 0 {
 		out = append(out, "the walk was bounded by "+strings.Join(c.LimitsReached, ", ")+"; the frontier says where")

@@ -361,7 +361,10 @@ func (w *walk) unknown(n int32, steps int) string {
 		}
 	case Backward:
 		if kind == semantic.Parameter && steps == 0 {
-			return "no call gives it a value"
+			if w.called(n) {
+				return "its calls give it nothing, or values that are no names, texts or results"
+			}
+			return "no call of its function is known"
 		}
 		if kind == semantic.Boundary && steps == 0 {
 			return "the module is not in the application, or gives nothing by name"
@@ -375,6 +378,15 @@ func (w *walk) unknown(n int32, steps int) string {
 		}
 	}
 	return ""
+}
+
+// called reports whether something is known to run the function of a parameter.
+func (w *walk) called(parameter int32) bool {
+	f, found := w.Function(parameter), false
+	if f >= 0 {
+		w.incomingOf(f, runs, func(semantic.Edge, int32) { found = true })
+	}
+	return found
 }
 
 func (w *walk) has(n int32, kind semantic.Relation) bool {

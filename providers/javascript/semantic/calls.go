@@ -112,6 +112,11 @@ func (e *extractor) call(r parse.Ref) int32 {
 		e.edge(Results, f, n)
 	}
 	e.callee(callee, n, target)
+	if k := e.Kind(target); k == parse.Class || k == parse.ClassDecl {
+		if target = e.constructorOf(target, maxSupers); target != 0 {
+			e.edge(Calls, n, e.functionOf(target))
+		}
+	}
 	e.arguments(r, n, m, target)
 	e.pipes(callee)
 	return n
@@ -173,6 +178,7 @@ func (e *extractor) arguments(r parse.Ref, n int32, m meaning, target parse.Ref)
 		e.substitutions(e.Next(e.First(r)), n, parameter)
 		return
 	}
+	all := e.allOf(target)
 	if m.runs == Calls && target != 0 {
 		m.runs = 0 // a method that is known and runs what it runs
 	}
@@ -188,14 +194,22 @@ func (e *extractor) arguments(r parse.Ref, n int32, m meaning, target parse.Ref)
 				how = Argument
 			}
 		}
-		e.flow(k, n, how, maxSteps)
+		give := func(to int32, how Relation) { e.flow(k, to, how, maxSteps) }
+		if e.Kind(k) == parse.String && e.At(k).End-e.At(k).Start <= maxLabel && (parameter != 0 || all != none) {
+			text := e.node(Literal, e.span(k), e.literal(k)) // one for the call and the parameter
+			give = func(to int32, how Relation) { e.edge(how, text, to) }
+		}
+		give(n, how)
+		if all != none {
+			give(all, Passes)
+		}
 		if e.Kind(k) == parse.Spread {
 			parameter = 0
 		}
 		if parameter == 0 {
 			continue
 		}
-		e.bound(parameter, func(ident parse.Ref) { e.flow(k, e.binding(e.Scopes.Of[ident]), Passes, maxSteps) }, 8)
+		e.bound(parameter, func(ident parse.Ref) { give(e.binding(e.Scopes.Of[ident]), Passes) }, 8)
 		if e.Kind(parameter) != parse.Rest {
 			parameter = e.Next(parameter)
 		}
@@ -240,6 +254,7 @@ func (e *extractor) receives(r parse.Ref, from int32) {
 	if !e.Kind(function).IsFunction() {
 		return
 	}
+	e.edge(Passes, from, e.allOf(function))
 	left := maxReceived
 	for k := e.First(e.Kid(function, 1)); k != 0 && left > 0; k, left = e.Next(k), left-1 {
 		e.bound(k, func(ident parse.Ref) { e.edge(Passes, from, e.binding(e.Scopes.Of[ident])) }, 8)
@@ -323,6 +338,8 @@ func (e *extractor) targetOf(r parse.Ref, hops int) parse.Ref {
 		return r
 	case parse.Sequence:
 		return e.targetOf(e.Last(r), hops-1)
+	case parse.Super:
+		return e.superOf(e.owner)
 	case parse.Ident:
 		id := e.Scopes.Of[r]
 		b := e.Scopes.Binding(r)
@@ -345,8 +362,23 @@ func (e *extractor) targetOf(r parse.Ref, hops int) parse.Ref {
 			return 0
 		}
 		object := e.First(r)
-		if e.Kind(object) == parse.This {
+		switch e.Kind(object) {
+		case parse.This:
 			return e.memberOf(e.owner, name)
+		case parse.Super:
+			return e.memberOf(e.superOf(e.owner), name)
+		case parse.Ident:
+			if class := e.targetOf(object, hops-1); e.Kind(class) == parse.Class || e.Kind(class) == parse.ClassDecl {
+				return e.methods(class)[static+name]
+			}
+		case parse.New: // new A().b(…)
+			for class, left := e.targetOf(e.First(object), hops-1), maxSupers; left > 0 && (e.Kind(class) == parse.Class || e.Kind(class) == parse.ClassDecl); left-- {
+				if f := e.methods(class)[name]; f != 0 {
+					return f
+				}
+				class = e.superOf(class)
+			}
+			return 0
 		}
 		if literal := e.Names.Literal(object); literal != 0 {
 			return e.targetOf(e.Names.Member(literal, name), hops-1)
@@ -363,7 +395,41 @@ func (e *extractor) memberOf(owner parse.Ref, name string) parse.Ref {
 			return v
 		}
 	case parse.Class, parse.ClassDecl:
-		return e.methods(owner)[name]
+		m := e.methods(owner)
+		own, all := m[name], m[static+name]
+		if own == 0 || all != 0 && e.static {
+			return all
+		}
+		return own
+	}
+	return 0
+}
+
+// static stands before the names of methods that a class has itself.
+const static = "\x00"
+
+// maxSupers bounds the classes between one and the class that has its constructor.
+const maxSupers = 8
+
+// superOf is the class that a class extends, or 0.
+func (e *extractor) superOf(class parse.Ref) parse.Ref {
+	if k := e.Kind(class); k != parse.Class && k != parse.ClassDecl {
+		return 0
+	}
+	super := e.targetOf(e.Kid(class, 1), 8)
+	if k := e.Kind(super); k != parse.Class && k != parse.ClassDecl {
+		return 0
+	}
+	return super
+}
+
+// constructorOf is the function that makes what a class makes, or 0.
+func (e *extractor) constructorOf(class parse.Ref, left int) parse.Ref {
+	for ; class != 0 && left > 0; left-- {
+		if f := e.methods(class)["constructor"]; f != 0 {
+			return f
+		}
+		class = e.superOf(class)
 	}
 	return 0
 }
@@ -380,6 +446,9 @@ func (e *extractor) methods(class parse.Ref) map[string]parse.Ref {
 			continue
 		}
 		if key, ok := e.KeyOf(n.First(), n.Flags&parse.Computed != 0); ok {
+			if n.Flags&parse.Static != 0 {
+				key = static + key
+			}
 			m[key] = e.Next(n.First())
 		}
 	}

@@ -37,8 +37,11 @@ type extractor struct {
 	slots    map[slotKey]int32
 	classes  map[parse.Ref]map[string]parse.Ref // methods
 
-	function parse.Ref // innermost, 0 in the file itself
-	owner    parse.Ref // class or function that this means
+	function parse.Ref                     // innermost, 0 in the file itself
+	owner    parse.Ref                     // class or function that this means
+	static   bool                          // this is the class itself
+	implicit map[parse.Ref]scope.BindingID // arguments of functions that use them
+	used     map[scope.BindingID]parse.Ref // where these are first used
 
 	steps   int
 	stopped bool
@@ -153,7 +156,10 @@ func (e *extractor) binding(b scope.BindingID) int32 {
 	}
 	v := &e.Scopes.Bindings[b]
 	if v.Decl == 0 {
-		return none
+		if at := e.used[b]; at != 0 {
+			e.bindings[b] = e.node(Parameter, e.span(at), "arguments")
+		}
+		return e.bindings[b]
 	}
 	kind := Variable
 	if v.How == scope.Parameter {
@@ -164,6 +170,30 @@ func (e *extractor) binding(b scope.BindingID) int32 {
 		e.edge(Flows, e.functionOf(e.Parents[v.Decl]), e.bindings[b])
 	}
 	return e.bindings[b]
+}
+
+// findArguments finds the functions that use all of their arguments together.
+func (e *extractor) findArguments() {
+	e.implicit, e.used = map[parse.Ref]scope.BindingID{}, map[scope.BindingID]parse.Ref{}
+	for i := range e.Scopes.References {
+		ref := &e.Scopes.References[i]
+		b := &e.Scopes.Bindings[ref.Binding]
+		if ref.Binding == 0 || b.How != scope.Arguments {
+			continue
+		}
+		if at := e.used[ref.Binding]; at == 0 || ref.Node < at {
+			e.used[ref.Binding] = ref.Node
+		}
+		e.implicit[e.Scopes.Scopes[b.Scope].Node] = ref.Binding
+	}
+}
+
+// allOf is the node of all arguments of a function, none where it does not use them.
+func (e *extractor) allOf(function parse.Ref) int32 {
+	if function == 0 {
+		return none
+	}
+	return e.binding(e.implicit[function])
 }
 
 func (e *extractor) functionOf(r parse.Ref) int32 {
@@ -524,10 +554,12 @@ func (e *extractor) visit(r parse.Ref) {
 
 // enter visits a function.
 func (e *extractor) enter(r parse.Ref, n *parse.Node) {
-	function, owner := e.function, e.owner
+	function, owner, static := e.function, e.owner, e.static
 	e.function = r
 	if n.Kind != parse.Arrow {
-		if up := e.Parents[r]; e.Kind(up) != parse.Member {
+		up := e.Parents[r]
+		e.static = e.Kind(up) == parse.Member && e.At(up).Flags&parse.Static != 0
+		if e.Kind(up) != parse.Member {
 			e.owner = r
 			if e.Kind(up) == parse.Property { // this in a method is its object
 				e.owner = e.Parents[up]
@@ -541,7 +573,7 @@ func (e *extractor) enter(r parse.Ref, n *parse.Node) {
 		e.flow(body, e.functionOf(r), Returns, maxSteps)
 	}
 	e.kids(r)
-	e.function, e.owner = function, owner
+	e.function, e.owner, e.static = function, owner, static
 }
 
 // parameter makes the nodes of a parameter, with its default.

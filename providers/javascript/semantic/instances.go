@@ -29,6 +29,13 @@ func (j *Join) instances() {
 	}
 	for i := range g.Edges {
 		e := &g.Edges[i]
+		if e.Kind == Calls && m.of(e.To).isClass {
+			if f := m.method(e.To, "constructor", 0); f != none && !j.related(e.From, f) {
+				j.Add(Calls, e.From, f)
+				j.Receive(e.From, f)
+			}
+			continue
+		}
 		if e.Kind != Callee || Kind(g.Kinds[e.From]) != Slot || m.owner[e.From] == none || j.Function(e.From) != none {
 			continue
 		}
@@ -107,22 +114,28 @@ func (m *methods) maker(n int32, depth int) int32 {
 	if depth > maxMakers {
 		return none
 	}
-	f := none
+	f, class := none, none
 	for _, e := range m.from(n) {
-		if e.Kind == Calls {
-			if f != none {
+		switch {
+		case e.Kind != Calls:
+		case m.of(e.To).isClass:
+			if class != none {
+				return none
+			}
+			class = e.To
+		default: // of a class, its constructor
+			if f != none && class == none {
 				return none
 			}
 			f = e.To
 		}
 	}
+	if class != none {
+		return class
+	}
 	if f == none {
 		return none
 	}
-	if m.of(f).isClass {
-		return f
-	}
-	class := none
 	for _, r := range m.returns[f] {
 		c := m.class(r, depth+1)
 		if c == none || class != none && class != c {

@@ -45,6 +45,7 @@ type Join struct {
 	searched int
 	params   map[int32][]int32
 	args     inflow // nil until it was asked for
+	passed   inflow // likewise, of parameters
 }
 
 // NewJoin makes one graph of parts, unless ctx ends before it is done: exports are
@@ -334,7 +335,7 @@ func (j *Join) calls() {
 			}
 		case Argument, Uses, Spawns, Asks:
 			how := runsArguments(Kind(g.Kinds[e.To]))
-			if from := Kind(g.Kinds[e.From]); how == 0 || from != Slot && from != Variable && from != Boundary {
+			if from := Kind(g.Kinds[e.From]); how == 0 || from != Slot && from != Variable && from != Parameter && from != Boundary {
 				continue
 			}
 			if f := j.Function(e.From); f != none && !j.related(e.To, f) {
@@ -450,12 +451,25 @@ func (j *Join) Function(n int32) int32 {
 			}
 			from = f
 		}
+		if from == none && Kind(g.Kinds[n]) == Parameter {
+			if given := j.given(n); len(given) == 1 {
+				from = given[0]
+			}
+		}
 		if from == none {
 			return none
 		}
 		n = from
 	}
 	return none
+}
+
+// given is what calls that are known give a parameter.
+func (j *Join) given(parameter int32) []int32 {
+	if j.passed.first == nil {
+		j.passed.index(j.Graph, func(r Relation) bool { return r == Passes })
+	}
+	return j.passed.of(parameter)
 }
 
 // Listener gives the functions that run when an event comes.
@@ -536,6 +550,7 @@ func (j *Join) settle() {
 	if len(j.more) > 0 {
 		g.Edges = mergeEdges(g.Edges, SortEdges(j.more))
 		j.more = nil
+		j.passed = inflow{} // which what was added may change
 		work.Go(func() { j.index(len(g.Kinds)) })
 	} else if j.in.first != nil {
 		return

@@ -295,6 +295,7 @@ func Extract(p *bundle.File, parts []parse.Span, roles map[scope.BindingID]bundl
 	for _, at := range parts {
 		e.unit.Modules = append(e.unit.Modules, e.node(Module, at, ""))
 	}
+	e.findArguments()
 	e.declareFunctions()
 	e.kids(p.Root)
 	e.captures()

@@ -13,6 +13,7 @@
 //   - jump tables, tail calls, split parts and pointers into code, each of
 //     which may add starts or successors and send the two stages before it
 //     round again (jumptable.go, promote.go, fragments.go, pointers.go);
+//   - labels: code that only a symbol without a type names (labels.go);
 //   - gaps: code no table and no reference leads to (gaps.go);
 //   - holes: unreached code inside a function's own range (holes.go);
 //   - a last pass over the owned blocks for references (refs.go) and one over

@@ -33,6 +33,12 @@ type Name struct {
 	Func   bool
 }
 
+// startsAt says whether a function begins at a that no table names one.
+func (r *recovery) startsAt(a uint64) bool {
+	o := r.sp.off(a)
+	return o != none && r.starts.has(o) && !r.vouched.has(o)
+}
+
 func (r *recovery) collectNames(p *Program) {
 	add := func(a uint64, name string, src NameSource, global, fn bool) {
 		if name != "" && a != 0 {
@@ -42,7 +48,7 @@ func (r *recovery) collectNames(p *Program) {
 	for i := range r.im.Symbols {
 		s := &r.im.Symbols[i]
 		if s.Defined && (s.Kind == object.SymFunction || s.Kind == object.SymIFunc || s.Kind == object.SymObject || s.Kind == object.SymLabel) {
-			add(s.Addr, s.Name, NameSymbol, s.Global || s.Weak, s.Kind == object.SymFunction || s.Kind == object.SymIFunc)
+			add(s.Addr, s.Name, NameSymbol, s.Global || s.Weak, s.Kind == object.SymFunction || s.Kind == object.SymIFunc || s.Kind == object.SymLabel && s.Global && r.startsAt(s.Addr))
 		}
 	}
 	for _, h := range r.im.Hints {

@@ -93,6 +93,7 @@ type recovery struct {
 	splitSets   []bitset        // room for the next ones
 	spare       []bitset        // empty, for rounds to borrow
 	taken       []pointer       // code addresses taken by code, outside stated extents
+	labelled    []uint32        // places that global symbols without a type name; nil until asked for
 	readAt      bitset          // code bytes that code reads as data
 	rejected    map[uint32]bool // starts judged and refused
 	refused     map[uint32]int  // and how often gap analysis refused a start
@@ -542,7 +543,7 @@ func (r *recovery) run() error {
 	if err := r.d.run(r.ctx, r.workers, leaders); err != nil {
 		return err
 	}
-	stages := []func() (bool, error){r.resolveTables, r.endingCalls, r.mergeParts, r.demote, r.splitJumps, r.addPointers, r.fillGaps, r.fillHoles}
+	stages := []func() (bool, error){r.resolveTables, r.endingCalls, r.mergeParts, r.demote, r.splitJumps, r.addPointers, r.addLabels, r.fillGaps, r.fillHoles}
 	for range maxRounds {
 		r.effort.Add(int64(r.sp.size/roundShare) + int64(len(r.funcs)))
 		if r.tired() {

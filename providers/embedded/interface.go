@@ -18,6 +18,9 @@ import (
 // inferred is the source of facts that were concluded from the code.
 const inferred = "inferred"
 
+// floatOrVector is all that a vector register tells of a parameter's type.
+const floatOrVector = "floating-point or vector"
+
 // fromCode fills in what the code of function i shows of its interface, and
 // reports whether it could be followed.
 func (e *Engine) fromCode(ctx context.Context, p *program.Program, i int, b *engine.Body, api *model.NativeAPIAvailable) (bool, error) {
@@ -73,13 +76,20 @@ func (e *Engine) listParameters(l *lower.Program, sig *signature.Signature, api 
 		api.Parameters = append(api.Parameters, row)
 	}
 	for k, r := range l.Convention.Ints[:sig.Ints] {
-		add("register "+e.registerName(r), sig.Types[k])
+		switch {
+		case k < len(sig.Vectors) && sig.Vectors[k]:
+			add("register "+e.registerName(l.Convention.Floats[k]), floatOrVector)
+		case k < len(sig.Unread) && sig.Unread[k] && sig.Types[k] == "":
+			add("register "+e.registerName(r)+" or "+e.registerName(l.Convention.Floats[k]), "")
+		default:
+			add("register "+e.registerName(r), sig.Types[k])
+		}
 	}
 	for _, r := range sig.Hidden {
 		add("register "+e.registerName(r), "")
 	}
 	for _, r := range l.Convention.Floats[:sig.Floats] {
-		add("register "+e.registerName(r), "floating-point or vector")
+		add("register "+e.registerName(r), floatOrVector)
 	}
 	for k := range sig.Stack {
 		off := int64(k)*l.Convention.Word + l.Convention.Shadow

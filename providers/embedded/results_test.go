@@ -4,6 +4,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"rea/generated/model"
+	"rea/runtime/engine"
 )
 
 // TestResultsOfSeveralRegisters: structures of two words come back in two
@@ -62,5 +65,50 @@ int main(int c, char **v) {
 				t.Errorf("%s: %s returns %q, want %q", c.compiler, name, got, want)
 			}
 		}
+	}
+}
+
+// TestRegistersByPosition: where the n-th parameter takes the n-th register of
+// either kind, the code tells which.
+func TestRegistersByPosition(t *testing.T) {
+	for _, level := range []string{"-O0", "-O2"} {
+		eng := open(t, build(t, "x86_64-w64-mingw32-gcc", "a.c", `
+__attribute__((noinline, noipa)) float mixed(float a, int n, double b, char *p) { return a * n + b + *p; }
+__attribute__((noinline, noipa)) double last(int a, double b) { return b * 2; }
+int main(int c, char **v) { return mixed(c, c, c, v[0]) + last(c, c); }`, level))
+		for name, want := range map[string]string{"mixed": "xmm0 rdx xmm2 r9", "last": "rcx or xmm0 xmm1"} {
+			p, err := eng.Resolve(t.Context(), name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, api := interfaceAt(t, eng, p.Address)
+			var got []string
+			for _, v := range api.Parameters {
+				got = append(got, strings.TrimPrefix(*v.Location, "register "))
+			}
+			if name == "last" && level == "-O0" { // it stores the one that it does not use
+				want = "rcx xmm1"
+			}
+			if at := strings.Join(got, " "); at != want {
+				t.Errorf("%s: parameters of %s are in %s, want %s", level, name, at, want)
+			}
+		}
+	}
+}
+
+// TestParametersInOtherRegisters: a parameter shows wherever the code put it.
+func TestParametersInOtherRegisters(t *testing.T) {
+	eng := open(t, build(t, "gcc", "a.c", `
+#include <stdio.h>
+__attribute__((noinline, noipa)) int shown(char *text) { return fputs(text, stdout) + printf("%d %s", 7, text); }
+int main(int c, char **v) { return shown(v[0]); }`, "-O2"))
+	v, err := eng.(engine.ValueFlow).Values(t.Context(), callTo(t, eng, "shown", "fputs"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(v.Values, func(row model.TracedValue) bool {
+		return row.Register != "rdi" && row.State == model.TracedValueStateParameter && row.Expression == "arg1"
+	}) {
+		t.Errorf("no register besides rdi holds the parameter: %+v", v.Values)
 	}
 }

@@ -106,7 +106,13 @@ func parameterRegisters(l *lower.Program, sig *signature.Signature) []int {
 	if len(l.Convention.Ints) == 0 {
 		return sig.Hidden
 	}
-	return l.Convention.Ints[:sig.Ints]
+	out := slices.Clone(l.Convention.Ints[:sig.Ints])
+	for k := range min(len(out), len(sig.Vectors)) {
+		if sig.Vectors[k] {
+			out[k] = l.Convention.Floats[k]
+		}
+	}
+	return out
 }
 
 // parameter names what a register or a cell above the return address held at entry.
@@ -163,7 +169,7 @@ func (t *tracer) all(point *ssa.Point) []model.TracedValue {
 			continue
 		}
 		x := &t.flow.f.Values[v]
-		if x.Kind == ssa.Entry && !slices.Contains(t.parameters, r) && r != c.SP {
+		if x.Kind == ssa.Entry && int(x.Var) == r && !slices.Contains(t.parameters, r) && r != c.SP {
 			continue // untouched since the caller
 		}
 		row := t.row(t.flow.f.Arch.Register[r].Name, v, 0, x.Bits, r)

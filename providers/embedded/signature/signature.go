@@ -30,6 +30,10 @@ const (
 type Signature struct {
 	// Ints and Floats are how many argument registers carry parameters.
 	Ints, Floats int
+	// Vectors and Unread say of the n-th parameter, where registers of both kinds
+	// are shared out by position, that it is in a vector register, and that
+	// nothing reads either.
+	Vectors, Unread []bool
 	// Hidden are registers that carry parameters on conventions of IA-32 that
 	// use some, in order.
 	Hidden []int
@@ -303,6 +307,11 @@ func (q *question) parameters(i int, own *summary, out *Signature) {
 	}
 	if q.c.Together && out.Floats > 0 { // registers are shared out by position
 		out.Ints, out.Floats = max(out.Ints, out.Floats), 0
+		out.Vectors, out.Unread = make([]bool, len(q.c.Ints)), make([]bool, len(q.c.Ints))
+		for k := range out.Ints {
+			whole, vector := q.takes(place{i, q.c.Ints[k]}), q.takes(place{i, q.c.Floats[k]})
+			out.Vectors[k], out.Unread[k] = vector && !whole, !vector && !whole
+		}
 	}
 	out.Stack = max(out.Stack, q.stack(i))
 	if own.facts.Variadic {

@@ -6,13 +6,16 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"sync"
 
 	"rea/generated/fault"
 	"rea/generated/model"
+	"rea/providers/embedded/callconv"
 	"rea/providers/embedded/program"
 	"rea/providers/format/dwarf"
+	"rea/providers/format/object"
 	"rea/runtime/engine"
 )
 
@@ -86,7 +89,10 @@ func (e *Engine) interfaceOf(ctx context.Context, p *program.Program, i int, b *
 			delete(b.Missing, engine.Locals)
 		}
 	} else {
-		declare(b, api, sig)
+		e.declare(b, api, sig)
+		if err := e.placeParameters(ctx, p, i, b, api, sig); err != nil {
+			return err
+		}
 	}
 	if want&engine.API != 0 {
 		b.API = api
@@ -94,7 +100,7 @@ func (e *Engine) interfaceOf(ctx context.Context, p *program.Program, i int, b *
 	return nil
 }
 
-func declare(b *engine.Body, api *model.NativeAPIAvailable, sig *dwarf.Signature) {
+func (e *Engine) declare(b *engine.Body, api *model.NativeAPIAvailable, sig *dwarf.Signature) {
 	text := sig.String()
 	b.Signature, api.Signature, api.SignatureSource = &text, &text, "DWARF"
 	if sig.Result != "" {
@@ -102,11 +108,11 @@ func declare(b *engine.Body, api *model.NativeAPIAvailable, sig *dwarf.Signature
 		api.ReturnType = &result
 	}
 	for _, v := range sig.Parameters {
-		row := variable(v, true)
+		row := e.variable(v, true)
 		b.Locals, api.Parameters = append(b.Locals, row), append(api.Parameters, row)
 	}
 	for _, v := range sig.Locals {
-		b.Locals = append(b.Locals, variable(v, false))
+		b.Locals = append(b.Locals, e.variable(v, false))
 	}
 	if len(sig.Results) > 0 {
 		var types []string
@@ -121,15 +127,101 @@ func declare(b *engine.Body, api *model.NativeAPIAvailable, sig *dwarf.Signature
 	}
 }
 
-func variable(v dwarf.Variable, parameter bool) model.LocalVariable {
+// placeParameters says in which registers parameters come whose place debug
+// information leaves out or follows from instruction to instruction, where the
+// function's code shows the parameters that are declared.
+func (e *Engine) placeParameters(ctx context.Context, p *program.Program, i int, b *engine.Body, api *model.NativeAPIAvailable, sig *dwarf.Signature) error {
+	l := e.lowered()
+	if l == nil || !slices.ContainsFunc(sig.Parameters, func(v dwarf.Variable) bool { return v.Location == "" }) {
+		return nil
+	}
+	x, _, err := e.flowOf(ctx, p, i)
+	if err != nil || x == nil {
+		return err
+	}
+	code, err := e.signatures().Of(ctx, i, x.f)
+	if err != nil {
+		return err
+	}
+	e.describeConvention(p, i, l, code, api)
+	carriers := e.carriers(sig)
+	var ints, floats int
+	for _, r := range carriers {
+		if r >= callconv.Vector {
+			floats++
+		} else {
+			ints++
+		}
+	}
+	if l.Convention.Together {
+		ints, floats = len(carriers), 0
+	}
+	if len(carriers) == 0 || len(carriers) < len(sig.Parameters) || code.Ints != ints || code.Floats != floats {
+		return nil
+	}
+	placed := false
+	for k, r := range carriers {
+		if api.Parameters[k].Location == nil {
+			at := "register " + e.registerName(r)
+			api.Parameters[k].Location, b.Locals[k].Location, placed = &at, &at, true
+		}
+	}
+	if placed {
+		api.Limitations = append(api.Limitations, "debug information gives some parameters no single place: their registers are those that carry them at the function's entry by the platform's convention, as the code shows")
+	}
+	return nil
+}
+
+func (e *Engine) variable(v dwarf.Variable, parameter bool) model.LocalVariable {
 	row := model.LocalVariable{Name: v.Name, Parameter: parameter, Source: "DWARF"}
 	if v.Type != "" {
 		row.Type = &v.Type
 	}
 	if v.Location != "" {
-		row.Location = &v.Location
+		at := e.dwarfRegister(v.Location)
+		row.Location = &at
 	}
 	return row
+}
+
+// dwarfRegister writes a location with the name of its register instead of the
+// number that the platform's supplement to DWARF gives it.
+func (e *Engine) dwarfRegister(location string) string {
+	rest, ok := strings.CutPrefix(location, "register ")
+	if !ok || e.lowered() == nil {
+		return location
+	}
+	digits := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
+	n, err := strconv.Atoi(rest[:digits])
+	if err != nil {
+		return location
+	}
+	r := -1
+	switch e.im.Arch {
+	case object.ARM64:
+		if n <= 31 || n >= 64 && n < 96 {
+			r = n
+		}
+	case object.X86_64:
+		switch {
+		case n < 8:
+			r = [...]int{0, 2, 1, 3, 6, 7, 5, 4}[n]
+		case n < 16:
+			r = n
+		case n >= 17 && n < 33:
+			r = callconv.Vector + n - 17
+		}
+	case object.X86:
+		if n < 8 {
+			r = n
+		} else if n >= 21 && n < 29 {
+			r = callconv.Vector + n - 21
+		}
+	}
+	if r < 0 {
+		return location
+	}
+	return "register " + e.registerName(r) + rest[digits:]
 }
 
 // DataType describes a named type of the debug information.

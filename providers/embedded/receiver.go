@@ -7,6 +7,7 @@ import (
 	"rea/generated/model"
 	"rea/providers/embedded/program"
 	"rea/providers/embedded/ssa"
+	"rea/providers/format/dwarf"
 )
 
 // receivers are the classes that the declared parameters of a function point
@@ -43,55 +44,60 @@ func (e *Engine) receivers(ctx context.Context, p *program.Program, i int, f *ss
 	return out, nil
 }
 
-// declaredReceivers are those that debug information declares. They are known up
-// to the first parameter whose registers its type does not tell.
+// declaredReceivers are those that debug information declares.
 func (e *Engine) declaredReceivers(ctx context.Context, p *program.Program, i int) (map[int]string, error) {
 	d, f, err := e.debug.at(ctx, p.Functions[i].Entry)
 	if err != nil || f == nil {
 		return nil, err
 	}
 	sig, ok := d.Signature(f.Ref)
-	c := e.lowered().Convention
-	if !ok || sig.Result != "" && sig.Result != "void" && kindOf(sig.Result) == unknownClass || len(sig.Results) > 0 {
+	if !ok {
 		return nil, nil
 	}
 	out := map[int]string{}
-	n := 0
-	for _, v := range sig.Parameters {
-		kind := kindOf(v.Type)
-		if kind == unknownClass || n >= len(c.Ints) {
-			break
-		}
-		if kind == integerClass {
-			out[c.Ints[n]] = pointee(v.Type)
-		}
-		if kind == integerClass || c.Together {
-			n++
-		}
+	for k, r := range e.carriers(sig) {
+		out[r] = pointee(sig.Parameters[k].Type)
 	}
 	return out, nil
 }
 
-// kindOf is the class of a type by its name.
-func kindOf(typ string) parameterClass {
-	typ = strings.TrimSuffix(strings.TrimSpace(typ), " const")
-	switch {
-	case strings.HasSuffix(typ, "*"), strings.HasSuffix(typ, "&"):
-		return integerClass
+// carriers are the registers that carry declared parameters by the platform's
+// convention. They are known up to the first parameter whose type does not tell
+// them.
+func (e *Engine) carriers(sig *dwarf.Signature) []int {
+	c := e.lowered().Convention
+	if e.im.GoVersion != "" || sig.Carrier == dwarf.CarrierUnknown || len(sig.Results) > 0 {
+		return nil
 	}
-	switch strings.TrimPrefix(typ, "const ") {
-	case "bool", "_Bool", "char", "signed char", "unsigned char", "short", "short int", "short unsigned int", "unsigned short", "int", "unsigned int", "unsigned",
-		"long", "long int", "long unsigned int", "unsigned long", "long long", "long long int", "long long unsigned int", "unsigned long long":
-		return integerClass
-	case "float", "double":
-		return floatClass
+	var out []int
+	ints, floats := c.Ints, c.Floats
+	for k := range sig.Parameters {
+		from := &ints
+		switch sig.Parameters[k].Carrier {
+		case dwarf.CarrierInteger:
+		case dwarf.CarrierFloating:
+			from = &floats
+		default:
+			return out
+		}
+		if len(*from) == 0 {
+			return out
+		}
+		out = append(out, (*from)[0])
+		*from = (*from)[1:]
+		if c.Together {
+			ints, floats = c.Ints[k+1:], c.Floats[k+1:]
+		}
 	}
-	return unknownClass
+	return out
 }
 
 // pointee is what a pointer or a reference points to, empty for other types.
 func pointee(typ string) string {
 	typ = strings.TrimSuffix(strings.TrimSpace(typ), " const")
+	if strings.Contains(typ, "::*") { // to a member
+		return ""
+	}
 	n := strings.TrimRight(typ, "*& ")
 	if marks := strings.ReplaceAll(typ[len(n):], " ", ""); marks != "*" && marks != "&" && marks != "&&" {
 		return ""

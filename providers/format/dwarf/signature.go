@@ -10,12 +10,14 @@ type Variable struct {
 	// Location says where it lives when that is one place: "frame-24",
 	// "register 5", "address 0x4010"; otherwise "".
 	Location string
+	Carrier  Carrier // of a parameter
 }
 
 // Signature is the declaration of a function and what it declares inside.
 type Signature struct {
 	Name       string
 	Result     string
+	Carrier    Carrier // of the result
 	Parameters []Variable
 	// Results are results that are written as parameters, as Go's are.
 	Results  []Variable
@@ -76,7 +78,7 @@ func (d *Data) Signature(r Ref) (*Signature, bool) {
 	concrete.vals = append([]attribute(nil), e.vals...)
 	d.describe(u, &concrete, &f)
 	s.Name = f.Name
-	s.Result = d.resultOf(u, &concrete, result)
+	s.Result, s.Carrier = d.resultOf(u, &concrete, result)
 	seen := map[string]bool{}
 	inlineDepth := 1 << 30      // entries deeper than this belong to an inlined function
 	origins := map[Ref]string{} // locations of parameters by abstract origin
@@ -169,9 +171,9 @@ func (d *Data) orderParameters(u *unit, e *entry, s *Signature, origins map[Ref]
 }
 
 // resultOf finds the result type on the entry or on what it specialises.
-func (d *Data) resultOf(u *unit, e *entry, own attribute) string {
+func (d *Data) resultOf(u *unit, e *entry, own attribute) (string, Carrier) {
 	if own.ok {
-		return d.typeOf(u, own)
+		return d.typeOf(u, own), d.carrier(u, own)
 	}
 	for range chainLimit {
 		next, ok := d.reference(u, e.get(atSpecification))
@@ -185,10 +187,10 @@ func (d *Data) resultOf(u *unit, e *entry, own attribute) string {
 			break
 		}
 		if t := e.get(atType); t.ok {
-			return d.typeOf(u, t)
+			return d.typeOf(u, t), d.carrier(u, t)
 		}
 	}
-	return "void"
+	return "void", CarrierNone
 }
 
 // variable reads a parameter or variable, whose name and type may be with its
@@ -201,7 +203,7 @@ func (d *Data) variable(u *unit, e *entry) Variable {
 			v.Name = clip(d.str(u, e.get(atName)))
 		}
 		if t := e.get(atType); t.ok && !hasType {
-			v.Type, hasType = d.typeOf(u, t), true
+			v.Type, v.Carrier, hasType = d.typeOf(u, t), d.carrier(u, t), true
 		}
 		if l := e.get(atDeclLine); l.ok && v.Line == 0 && l.u < 1<<31 {
 			v.Line = int(l.u)

@@ -213,9 +213,12 @@ func (m *mapWriter) windows() {
 	var rows [][]string
 	for _, i := range m.of(model.ApplicationNodeKindBrowserWindow) {
 		n := m.node(i)
-		options := options(n.Properties["options"])
+		options := options(n.Properties["options"], n.Properties["options_overridable"])
 		if property(n.Properties, "options_known") == "false" {
-			options = "options known at run time"
+			if options != "" {
+				options += "; "
+			}
+			options += strings.TrimPrefix("more options known at run time", map[bool]string{true: "more "}[options == ""])
 		}
 		rows = append(rows, []string{m.label(i), m.place(n.Location), options})
 	}
@@ -223,8 +226,10 @@ func (m *mapWriter) windows() {
 }
 
 // options of a window: those that decide what pages may do come first.
-func options(v jsontext.Value) string {
+func options(v, overridable jsontext.Value) string {
 	var values map[string]jsontext.Value
+	var open []string
+	_ = json.Unmarshal(overridable, &open) // absent where none is
 	if json.Unmarshal(v, &values) != nil {
 		return ""
 	}
@@ -241,6 +246,9 @@ func options(v jsontext.Value) string {
 		value := strings.Trim(string(values[name]), `"`)
 		if values[name].Kind() == '{' {
 			value = "at run time"
+		}
+		if slices.Contains(open, name) {
+			value += " unless overridden"
 		}
 		names[i] = strings.TrimPrefix(name, "webPreferences.") + ": " + value
 	}

@@ -325,6 +325,9 @@ func (a *analysis) drawWindow(file int, from int64, f *facts.Fact) {
 	} else {
 		p["options_known"] = true
 	}
+	if len(f.Overridden) > 0 {
+		p["options_overridable"] = f.Overridden
+	}
 	if !f.Dynamic || len(options) > 0 {
 		p["options"] = graph.Object(options)
 	}

@@ -58,9 +58,12 @@ type Fact struct {
 	Kind Kind
 	Name string
 	// Exact is the name as it stands in the program, to be compared and not kept.
-	Exact   string
-	Via     string // the path of what does it, as "fetch"
-	Dynamic bool
+	Exact string
+	Via   string // the path of what does it, as "fetch"
+	// Overridden are the options that something of which the members are not known may
+	// take the place of.
+	Overridden []string
+	Dynamic    bool
 	// Pieces are what the name of a Dynamic fact is put together of where modules that
 	// are loaded have parts of it; see Settle.
 	Pieces []Piece
@@ -202,6 +205,7 @@ type extractor struct {
 	routers     map[scope.BindingID]int
 	addresses   int // that are read, one in another
 	optionSteps int
+	overridden  map[string]bool // options that are set and that what comes later may set again
 	shows       []showing
 	classes     map[parse.Ref]scope.BindingID   // by name, nil until they were asked for
 	uses        map[scope.BindingID][]parse.Ref // that read, nil until they were asked for

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -225,12 +226,11 @@ func (e *extractor) literal(r parse.Ref) parse.Ref { return e.Names.Literal(e.va
 func (e *extractor) window(r, options parse.Ref, class, via string) int {
 	fact := e.fact(Window, class, via, r)
 	index := len(e.out.Facts) - 1
-	object := e.literal(options)
-	if object == 0 {
+	if !e.holds(options) {
 		fact.Dynamic = options != 0
 		return index
 	}
-	e.optionSteps = 0
+	e.optionSteps, e.overridden = 0, map[string]bool{}
 	details, known := e.options(options, "", 0)
 	fact.Dynamic = !known
 	preload := parse.Ref(0)
@@ -241,6 +241,11 @@ func (e *extractor) window(r, options parse.Ref, class, via string) int {
 		}
 	}
 	e.out.Facts[index].Details = details
+	for _, v := range details {
+		if e.overridden[v.Name] {
+			e.out.Facts[index].Overridden = append(e.out.Facts[index].Overridden, v.Name)
+		}
+	}
 	if preload != 0 {
 		e.located(Preload, preload, "webPreferences.preload", preload)
 	}
@@ -281,10 +286,21 @@ const (
 func (e *extractor) option(r parse.Ref, name string, seen map[parse.Ref]bool) (value parse.Ref) {
 	f := e.f
 	object := e.literal(r)
+	if e.merged(r) != 0 {
+		object = e.value(r)
+	}
 	if object == 0 || seen[object] || len(seen) == maxSpread {
 		return 0
 	}
 	seen[object] = true
+	if args := e.merged(r); args != 0 {
+		for ; args != 0; args = f.Next(args) {
+			if v := e.option(args, name, seen); v != 0 {
+				value = v
+			}
+		}
+		return value
+	}
 	defer func() {
 		for _, target := range e.laterOf(r).targets {
 			if key, ok := f.PropertyOf(target); ok && key == name {
@@ -304,6 +320,18 @@ func (e *extractor) option(r parse.Ref, name string, seen map[parse.Ref]bool) (v
 		}
 	}
 	return value
+}
+
+// holds reports whether an expression is an object of which members are seen.
+func (e *extractor) holds(r parse.Ref) bool { return e.literal(r) != 0 || e.merged(r) != 0 }
+
+// merged is the first of the objects that Object.assign makes one of, or 0.
+func (e *extractor) merged(r parse.Ref) parse.Ref {
+	r = e.value(r)
+	if f := e.f; f.Kind(r) == parse.Call && e.Names.Path(f.First(r)) == "Object.assign" {
+		return f.Next(f.First(r))
+	}
+	return 0
 }
 
 // laterOf is what the object that a variable holds was given after it was made.
@@ -331,38 +359,69 @@ func (e *extractor) options(r parse.Ref, prefix string, depth int) (out []Value,
 	if e.optionSteps++; e.optionSteps > maxOptionSteps {
 		return nil, false
 	}
+	preload := false
 	// A member takes the place of one that was there, with all that is in it.
 	drop := func(name string) {
+		maps.DeleteFunc(e.overridden, func(v string, _ bool) bool { return v == name || strings.HasPrefix(v, name+".") })
 		out = slices.DeleteFunc(out, func(v Value) bool { return v.Name == name || strings.HasPrefix(v.Name, name+".") })
 	}
 	set := func(key string, value parse.Ref) {
 		if drop(prefix + key); prefix+key == "webPreferences.preload" {
+			preload = true
 			return
 		}
-		if e.literal(value) != 0 && depth < maxNested {
+		preload = preload || prefix+key == "webPreferences"
+		if e.holds(value) && depth < maxNested {
 			more, all := e.options(value, prefix+key+".", depth+1)
 			out, known = append(out, more...), known && all
 			return
 		}
 		out = append(out, Value{prefix + key, e.plain(value)})
 	}
-	for k := f.First(object); k != 0 && len(out) < maxOptions; k = f.Next(k) {
+	// What may have any member may have each that was there.
+	open := func() {
+		known = false
+		for _, v := range out {
+			e.overridden[v.Name] = true
+		}
+		if preload {
+			e.overridden["webPreferences.preload"] = true
+		}
+	}
+	spread := func(value parse.Ref) {
+		if !e.holds(value) || depth >= maxNested {
+			open()
+			return
+		}
+		outer := e.overridden
+		e.overridden = map[string]bool{}
+		more, all := e.options(value, prefix, depth+1)
+		inner := e.overridden
+		if e.overridden = outer; !all {
+			open()
+		}
+		for _, v := range more {
+			first, _, _ := strings.Cut(strings.TrimPrefix(v.Name, prefix), ".")
+			drop(prefix + first)
+		}
+		maps.Copy(e.overridden, inner)
+		out, known = append(out, more...), known && all
+	}
+	for arg := e.merged(r); arg != 0; arg = f.Next(arg) {
+		if f.Kind(arg) == parse.Spread {
+			open()
+			continue
+		}
+		spread(arg)
+	}
+	for k := f.First(object); object != 0 && k != 0 && len(out) < maxOptions; k = f.Next(k) {
 		if f.Kind(k) == parse.Spread {
-			if e.literal(f.First(k)) == 0 || depth >= maxNested {
-				known = false
-				continue
-			}
-			more, all := e.options(f.First(k), prefix, depth+1)
-			for _, v := range more {
-				inner, _, _ := strings.Cut(strings.TrimPrefix(v.Name, prefix), ".")
-				drop(prefix + inner)
-			}
-			out, known = append(out, more...), known && all
+			spread(f.First(k))
 			continue
 		}
 		key, ok := f.KeyOf(f.First(k), f.At(k).Flags&parse.Computed != 0)
 		if f.Kind(k) != parse.Property || !ok {
-			known = false
+			open()
 			continue
 		}
 		set(key, f.Kid(k, 1))
@@ -371,8 +430,11 @@ func (e *extractor) options(r parse.Ref, prefix string, depth int) (out []Value,
 		if key, ok := f.PropertyOf(target); ok {
 			set(key, f.Next(target))
 		} else {
-			known = false
+			open()
 		}
+	}
+	if later.open || len(later.assigned) > 0 {
+		open()
 	}
 	return out, known
 }

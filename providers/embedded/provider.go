@@ -20,7 +20,7 @@ const ID = engine.DefaultID
 
 // Revision of the analysis: raised whenever the same bytes may give another
 // answer, so that findings of different analyses differ in identity.
-const Revision = 5
+const Revision = 6
 
 // Provider makes embedded engines. Version is the version of the program it is part of.
 type Provider struct{ Version string }

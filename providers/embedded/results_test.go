@@ -112,3 +112,19 @@ int main(int c, char **v) { return shown(v[0]); }`, "-O2"))
 		t.Errorf("no register besides rdi holds the parameter: %+v", v.Values)
 	}
 }
+
+// TestNumbersOfPositionIndependentCode: a number that lies within the file is
+// no address when nothing in the code makes one.
+func TestNumbersOfPositionIndependentCode(t *testing.T) {
+	eng := open(t, build(t, "gcc", "a.c", `
+char table[8000];
+__attribute__((noinline, noipa)) long take(long n, void *p) { return n + (long)p; }
+int main(int c, char **v) { return (int)take(0x340, table + 5000); }`, "-O2", "-fPIE", "-pie"))
+	at := callTo(t, eng, "main", "take")
+	if v := value(t, eng, at, "rdi"); v.State != model.TracedValueStateConstant {
+		t.Errorf("a number is %+v", v)
+	}
+	if v := value(t, eng, at, "rsi"); v.State != model.TracedValueStateAddress {
+		t.Errorf("an address is %+v", v)
+	}
+}

@@ -100,6 +100,9 @@ type tracer struct {
 	names    *values.Names
 	// parameters are the registers in which the function takes parameters.
 	parameters []int
+	// places are the addresses that the code makes from its own place; nil before
+	// they were looked for.
+	places []uint64
 }
 
 func parameterRegisters(l *lower.Program, sig *signature.Signature) []int {
@@ -219,7 +222,7 @@ func (t *tracer) classify(row *model.TracedValue, v ssa.ID, set values.Set, bits
 		}
 		if len(numbers) == 1 {
 			row.State = model.TracedValueStateConstant
-			if t.isAddress(numbers[0]) && bits == f.Arch.Bits {
+			if t.isAddress(numbers[0]) && bits == f.Arch.Bits && t.leadsTo(numbers[0], row.Definitions) {
 				row.State = model.TracedValueStateAddress
 			}
 		}
@@ -300,6 +303,41 @@ func (t *tracer) stackBase(v ssa.ID) (string, bool) {
 		return "the stack pointer is aligned in between, so the distance from its value at entry is not constant", true
 	}
 	return "", false
+}
+
+// leadsTo says whether a number may be meant as an address. Code that works
+// wherever it is loaded makes addresses from its own place or reads them: a
+// number that is near none of these is only a number.
+func (t *tracer) leadsTo(n uint64, definitions []model.Address) bool {
+	im := t.e.im
+	if im.Base != 0 || im.Arch != object.X86_64 && im.Arch != object.ARM64 || im.Kind == object.Relocatable {
+		return true
+	}
+	var in isa.Inst
+	decode := func(a uint64) uint64 {
+		t.e.dec.Decode(im.Bytes(a, t.e.dec.MaxLen()), a, &in)
+		return a + uint64(max(1, in.Len))
+	}
+	for _, d := range definitions {
+		if decode(uint64(d)); in.HasMem && in.Class != isa.Address {
+			return true
+		}
+	}
+	if t.places == nil {
+		t.places = []uint64{}
+		for b := range t.flow.f.Blocks {
+			for a := t.flow.f.Blocks[b].Start; a < t.flow.f.Blocks[b].End; {
+				if a = decode(a); in.Class == isa.Address && (in.Mem.Base == isa.PC || in.Mem.Base == isa.NoReg) {
+					t.places = append(t.places, uint64(in.Mem.Disp))
+				}
+			}
+		}
+	}
+	section := im.SectionAt(n)
+	return slices.ContainsFunc(t.places, func(p uint64) bool {
+		const page = 4096 // AArch64 code makes the page first
+		return n-p < page || section != nil && im.SectionAt(p) == section
+	})
 }
 
 func (t *tracer) isAddress(n uint64) bool { return n >= 0x100 && t.e.im.SegmentAt(n) != nil }

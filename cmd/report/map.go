@@ -215,10 +215,12 @@ func (m *mapWriter) windows() {
 		n := m.node(i)
 		options := options(n.Properties["options"], n.Properties["options_overridable"])
 		if property(n.Properties, "options_known") == "false" {
-			if options != "" {
-				options += "; "
+			switch options {
+			case "":
+				options = "options known at run time"
+			default:
+				options += "; more known at run time"
 			}
-			options += strings.TrimPrefix("more options known at run time", map[bool]string{true: "more "}[options == ""])
 		}
 		rows = append(rows, []string{m.label(i), m.place(n.Location), options})
 	}

@@ -154,7 +154,11 @@ func (a *analysis) drawFiles() {
 func (a *analysis) drawUnit(file int) {
 	u := a.units[file]
 	if u.failed > 0 {
-		a.b.Gap("statements of "+a.tree.Files[file].Path, int64(u.failed), "syntax errors")
+		reason := "syntax errors"
+		if slices.ContainsFunc(u.errors, func(e parse.Error) bool { return e.What == parse.TooDeep }) {
+			reason = "code is nested deeper than the reader goes: " + itoa(parse.MaxDepth) + " levels, or " + itoa(parse.MaxChain) + " members and operators in a row"
+		}
+		a.b.Gap("statements of "+a.tree.Files[file].Path, int64(u.failed), reason)
 	}
 	a.drawBundles(file)
 	for i := range u.parts {

@@ -46,3 +46,13 @@ func TestGapsOfDeclaredMaps(t *testing.T) {
 		})
 	}
 }
+
+// Code beyond the bounds of the parser is told as that.
+func TestGapsOfDeepCode(t *testing.T) {
+	for name, code := range map[string]string{"brackets": strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000), "members": "a" + strings.Repeat(".b", 50_000)} {
+		a := analyze(t, write(t, map[string]string{"a.js": code}))
+		if g := a.Graph.Coverage.Gaps; len(g) != 1 || g[0].What != "statements of a.js" || !strings.Contains(g[0].Reason, "nested deeper") {
+			t.Errorf("%s: gaps = %+v", name, g)
+		}
+	}
+}

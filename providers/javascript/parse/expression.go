@@ -96,7 +96,7 @@ func (p *parser) binary(left Ref, start uint32, above int) Ref {
 			return left
 		}
 		if links > MaxChain {
-			return p.fail("nested too deeply")
+			return p.fail(TooDeep)
 		}
 		p.next()
 		at := p.start
@@ -217,7 +217,7 @@ func (p *parser) awaits() bool {
 func (p *parser) postfix(r Ref, start uint32, calls bool) Ref {
 	for links := 0; ; links++ {
 		if links > MaxChain {
-			return p.fail("nested too deeply")
+			return p.fail(TooDeep)
 		}
 		switch p.tok {
 		case Period:

@@ -7,6 +7,8 @@ import (
 )
 
 const (
+	// TooDeep is the error of code beyond MaxDepth, which may be sound.
+	TooDeep = "nested too deeply"
 	// MaxDepth bounds the nesting of statements and expressions.
 	MaxDepth = 6000
 	// MaxChain bounds how far a chain of operators, members or calls leans to
@@ -181,7 +183,7 @@ func (p *parser) semicolon() {
 func (p *parser) enter() bool {
 	p.depth++
 	if p.depth > MaxDepth {
-		p.fail("nested too deeply")
+		p.fail(TooDeep)
 		return false
 	}
 	return true

@@ -327,7 +327,7 @@ func TestCancel(t *testing.T) {
 	if _, err := Analyze(ctx, b.im, Options{}); !errors.Is(err, context.Canceled) {
 		t.Fatalf("error %v, want cancelled", err)
 	}
-	if d := time.Since(start); d > 2*time.Second {
+	if d := time.Since(start); d > 20*time.Second {
 		t.Errorf("took %v to stop", d)
 	}
 	ctx, cancel = context.WithCancel(context.Background())

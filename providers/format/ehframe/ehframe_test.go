@@ -266,7 +266,7 @@ func FuzzRead(f *testing.F) {
 				t.Fatalf("%d FDEs of %d bytes", len(tab.FDEs), len(data))
 			}
 		}
-		if d := time.Since(start); d > time.Second {
+		if d := time.Since(start); d > 20*time.Second {
 			t.Fatalf("%d bytes took %v", len(data), d)
 		}
 	})

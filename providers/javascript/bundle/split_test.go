@@ -117,6 +117,15 @@ func FuzzDetect(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
+	for _, code := range []string{ // variables that are made of themselves
+		"var h = h(() => {});",
+		`var a = a.b.require("x").c; var z = z.mainModule.require("child_process"); z.exec("ls");`,
+		`var q = (0, q.r)(); var p1 = p2(), p2 = p1();`,
+		`var {createRequire: w} = w("module"); var v = w(import.meta.url); v("fs").readFileSync("x");`,
+		`var __toESM = (m) => { return m.__esModule ? m.default : m }; var k = __toESM(k(k));`,
+	} {
+		f.Add(code)
+	}
 	f.Fuzz(func(t *testing.T, text string) {
 		if len(text) > 20_000 {
 			return

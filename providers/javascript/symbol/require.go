@@ -5,10 +5,20 @@ import (
 	"rea/providers/javascript/scope"
 )
 
+// mostAsking bounds how often the question whether something is require may raise
+// itself: const {createRequire} = require("module") raises it twice, and code that
+// makes a variable of itself would raise it for ever.
+const mostAsking = 2
+
 // IsRequire reports whether an expression is CommonJS's require: the global, a
 // parameter of that name, which module wrappers have, or one that was made with
 // createRequire or is a method of a module.
 func (n *Namer) IsRequire(r parse.Ref) bool {
+	if n.asking == mostAsking {
+		return false
+	}
+	n.asking++
+	defer func() { n.asking-- }()
 	f := n.f
 	switch f.Kind(r) {
 	case parse.Ident:

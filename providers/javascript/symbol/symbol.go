@@ -42,7 +42,7 @@ type Namer struct {
 	growth  growth
 	classes map[parse.Ref]parse.Ref // declarations, by name
 
-	asking  int                     // calls of IsRequire that are under way
+	asking int // calls of IsRequire that are under way
 
 	// Loads, when it is set, knows the calls with which code of a bundle loads.
 	Loads Loader

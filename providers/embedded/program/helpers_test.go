@@ -136,3 +136,21 @@ func (b *built) score(t testing.TB, p *Program) (missing, wrong []uint64) {
 	slices.Sort(missing)
 	return missing, wrong
 }
+
+// analyzeFile analyses the file at path.
+func analyzeFile(t testing.TB, path string) *Program {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	im, err := native.Load(data, native.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := Analyze(context.Background(), im, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}

@@ -1,7 +1,6 @@
 package program
 
 import (
-	"context"
 	"debug/elf"
 	"os"
 	"os/exec"
@@ -9,8 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"rea/providers/format/native"
 )
 
 // compile runs a compiler on a source of testdata and loads what it makes.
@@ -24,18 +21,7 @@ func compile(t *testing.T, cc, source string, flags ...string) (*Program, string
 	if out, err := exec.Command(cc, append(args, filepath.Join("testdata", source))...).CombinedOutput(); err != nil {
 		t.Skipf("%s does not build %s: %v\n%s", cc, source, err, out)
 	}
-	data, err := os.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	im, err := native.Load(data, native.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := Analyze(context.Background(), im, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := analyzeFile(t, out)
 	return p, out
 }
 
@@ -65,18 +51,7 @@ func stripped(t *testing.T, path string) *Program {
 	if msg, err := exec.Command("strip", "-s", "-o", out, path).CombinedOutput(); err != nil {
 		t.Skipf("strip: %v\n%s", err, msg)
 	}
-	data, err := os.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	im, err := native.Load(data, native.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := Analyze(context.Background(), im, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := analyzeFile(t, out)
 	return p
 }
 
@@ -290,18 +265,7 @@ func goProgram(t *testing.T, source string, env ...string) *Program {
 	if msg, err := cmd.CombinedOutput(); err != nil {
 		t.Skipf("go does not build the test program: %v\n%s", err, msg)
 	}
-	data, err := os.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	im, err := native.Load(data, native.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := Analyze(context.Background(), im, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := analyzeFile(t, out)
 	return p
 }
 

@@ -1,13 +1,10 @@
 package program
 
 import (
-	"context"
 	"debug/elf"
 	"os"
 	"path/filepath"
 	"testing"
-
-	"rea/providers/format/native"
 )
 
 // labels is a program of computed jumps without a bound, whose tables lie
@@ -65,18 +62,7 @@ func TestTablesEndWithTheirSymbols(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			data, err := os.ReadFile(bin)
-			if err != nil {
-				t.Fatal(err)
-			}
-			im, err := native.Load(data, native.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			p, err := Analyze(context.Background(), im, Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := analyzeFile(t, bin)
 			sized := 0
 			for _, table := range p.Tables {
 				for _, s := range symbols {

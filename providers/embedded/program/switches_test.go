@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"context"
 	"debug/elf"
 	"os"
 	"os/exec"
@@ -13,8 +12,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"rea/providers/format/native"
 )
 
 // TestTablesAgainstListings compares the targets of all jump tables, function by
@@ -52,18 +49,7 @@ func TestTablesAgainstListings(t *testing.T) {
 				if len(want) < 12 {
 					t.Fatalf("%d functions of the listing have tables", len(want))
 				}
-				data, err := os.ReadFile(bare)
-				if err != nil {
-					t.Fatal(err)
-				}
-				im, err := native.Load(data, native.Options{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				p, err := Analyze(context.Background(), im, Options{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				p := analyzeFile(t, bare)
 				got, sure := map[string][]uint64{}, map[string][]uint64{}
 				names := functionNames(t, full)
 				for _, table := range p.Tables {

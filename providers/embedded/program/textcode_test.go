@@ -1,14 +1,11 @@
 package program
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-
-	"rea/providers/format/native"
 )
 
 // TestTextAmongCode: strings between hand-written functions are listed when
@@ -74,21 +71,10 @@ print:	mov x1, x0
 				t.Fatal(err)
 			}
 			tool(t, tt.cc, "-nostdlib", "-static", "-s", "-o", bin, src)
-			data, err := os.ReadFile(bin)
-			if err != nil {
-				t.Fatal(err)
-			}
-			im, err := native.Load(data, native.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			p, err := Analyze(context.Background(), im, Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := analyzeFile(t, bin)
 			var got []string
 			for _, s := range p.Strings {
-				if name := im.Sections[s.Section].Name; strings.HasPrefix(name, ".text") {
+				if name := p.Image.Sections[s.Section].Name; strings.HasPrefix(name, ".text") {
 					got = append(got, p.Text(s))
 				}
 			}

@@ -30,6 +30,22 @@ var tangles = map[string]func(r *rand.Rand, size int) []byte{
 	"call, je, je": func(r *rand.Rand, size int) []byte {
 		return units(r, size, []byte{0xe8, 0, 0, 0, 0, 0x0f, 0x84, 0, 0, 0, 0, 0x0f, 0x85, 0, 0, 0, 0}, 1, 7, 13)
 	},
+	"settled jumps that open one another": func(_ *rand.Rand, size int) []byte {
+		const test, back = 11, 5 // xor eax, eax; jne; add ecx, 1 — and jmp to behind the next xor
+		n := size / (test + back)
+		var code []byte
+		for i := range n {
+			code = append(code, 0x31, 0xc0, 0x0f, 0x85)
+			code = binary.LittleEndian.AppendUint32(code, uint32(n*test+1+i*back-(i*test+8)))
+			code = append(code, 0x83, 0xc1, 1)
+		}
+		code = append(code, 0xc3)
+		for i := range n - 1 {
+			code = append(code, 0xe9)
+			code = binary.LittleEndian.AppendUint32(code, uint32((i+1)*test+2-(n*test+1+(i+1)*back)))
+		}
+		return append(code, 0xc3)
+	},
 	"short calls and jumps": func(r *rand.Rand, size int) []byte {
 		b := make([]byte, size)
 		for i := range b {

@@ -1,6 +1,8 @@
 package program
 
 import (
+	"slices"
+
 	"rea/providers/embedded/isa"
 	"rea/providers/format/object"
 )
@@ -147,19 +149,23 @@ func (r *recovery) constantBefore(before *recent) (v int32, first uint32, ok boo
 	return 0, 0, false
 }
 
+// mostRevived bounds how often the ways that were left out are looked at again in
+// one walk; code in which one opens another so often has all of them followed.
+const mostRevived = 8
+
 // revive follows the ways that settled jumps do not go where something jumps
 // behind what settles them, and says whether it did.
 func (r *recovery) revive(w *walker, f *fn) bool {
 	if len(w.settled) == 0 {
 		return false
 	}
+	w.revived++
+	r.effort.Add(int64(len(w.settled)))
+	slices.Sort(w.leaders)
 	left, alive := w.settled[:0], false
 	for _, s := range w.settled {
-		open := false
-		for _, l := range w.leaders {
-			open = open || l > s.first && l <= s.site
-		}
-		if !open {
+		k, _ := slices.BinarySearch(w.leaders, s.first+1)
+		if w.revived <= mostRevived && (k == len(w.leaders) || w.leaders[k] > s.site) {
 			left = append(left, s)
 			continue
 		}

@@ -124,6 +124,7 @@ type walker struct {
 	stack   []uint32
 	leaders []uint32
 	settled []settled
+	revived int // times that those were looked at again
 
 	// what the walk at hand found, and places to keep it
 	blocks        []block
@@ -165,6 +166,7 @@ func (s *store[T]) keep(old, list []T) []T {
 func (w *walker) begin(n uint32) {
 	w.visited.begin(n)
 	w.stack, w.leaders, w.settled = w.stack[:0], w.leaders[:0], w.settled[:0]
+	w.revived = 0
 	w.blocks, w.exits, w.calls, w.indirect = w.blocks[:0], w.exits[:0], w.calls[:0], w.indirect[:0]
 }
 

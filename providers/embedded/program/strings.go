@@ -99,7 +99,7 @@ const mostAmongCode = 1 << 16
 
 // textAmongCode lists the strings that hand-written assembly and some compilers
 // put between functions: text up to a zero whose address is taken, and in which
-// no instruction lies.
+// no instruction lies. Each run is judged once, whatever leads into it.
 func (r *recovery) textAmongCode(p *Program, targets []uint64) []String {
 	var out []String
 	for i := range r.im.Sections {
@@ -107,6 +107,7 @@ func (r *recovery) textAmongCode(p *Program, targets []uint64) []String {
 		if !s.Mapped || !s.Code {
 			continue
 		}
+		end, ascii, text := s.Addr, s.Addr, false // of the last run: its end, where it is ASCII from, and whether it is text
 		k, _ := slices.BinarySearch(targets, s.Addr)
 		for ; k < len(targets) && targets[k]-s.Addr < s.FileSize; k++ {
 			at := targets[k]
@@ -115,23 +116,27 @@ func (r *recovery) textAmongCode(p *Program, targets []uint64) []String {
 				continue
 			}
 			b := r.sp.bytes(o)
-			b = b[:min(len(b), mostAmongCode, int(s.FileSize-(at-s.Addr)))]
-			n := bytes.IndexByte(b, 0)
-			if n < minString || !r.apartFromCode(p, o, o+uint32(n)+1) {
-				continue
+			if at >= end {
+				b := b[:min(len(b), mostAmongCode, int(s.FileSize-(at-s.Addr)))]
+				n := bytes.IndexByte(b, 0)
+				last, ok := 0, n >= 0 && r.apartFromCode(p, o, o+uint32(n)+1)
+				if n < 0 {
+					n = len(b)
+				}
+				for pos := 0; ok && pos < n; {
+					c, size := utf8.DecodeRune(b[pos:n])
+					ok = c != utf8.RuneError && (c >= 0x80 && unicode.IsPrint(c) || c < 0x80 && printable(b[pos]))
+					if pos += size; c >= 0x80 {
+						last = pos
+					}
+				}
+				end, ascii, text = at+max(1, uint64(n)), at+uint64(last), ok
 			}
-			enc := ASCII
-			for rest := b[:n]; len(rest) > 0 && n > 0; {
-				c, size := utf8.DecodeRune(rest)
-				switch {
-				case c == utf8.RuneError || c >= 0x80 && !unicode.IsPrint(c) || c < 0x80 && !printable(rest[0]):
-					n = 0
-				case c >= 0x80:
+			if n := end - at; text && n >= minString && utf8.RuneStart(b[0]) {
+				enc := ASCII
+				if at < ascii {
 					enc = UTF8
 				}
-				rest = rest[size:]
-			}
-			if n > 0 {
 				out = append(out, String{Addr: at, Len: uint32(n), Section: int32(i), Encoding: enc, Terminated: true})
 			}
 		}
